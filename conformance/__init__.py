@@ -1,0 +1,1 @@
+"""What a conforming driver does: requirements, oracle and suites."""

@@ -1,0 +1,54 @@
+"""What every byte of a buffer must be: the images before an operation, and runs of change after.
+
+Buffers that an operation may write start with bytes below 0x80 (`low`), sources hold bytes of
+0x80 and above (`high`), so that a byte which was written can never look like one that was not.
+"""
+
+import hashlib
+
+INLINE = 64  # bytes of a run that are kept as they are; longer runs are kept as a digest
+
+# [first byte's offset from the start of the region, length in bytes, hex digits or digest]
+Run = list[int | str]
+
+
+def _stream(seed: int, label: str, length: int) -> bytes:
+    return hashlib.shake_128(f"{label}:{seed}".encode()).digest(length)
+
+
+_CLEAR = bytes(byte & 0x7F for byte in range(256))
+_SET = bytes(byte | 0x80 for byte in range(256))
+
+
+def low(seed: int, label: str, length: int) -> bytes:
+    """`length` bytes, each below 0x80, that differ by seed and label."""
+    return _stream(seed, label, length).translate(_CLEAR)
+
+
+def high(seed: int, label: str, length: int) -> bytes:
+    """`length` bytes, each of 0x80 or above, that differ by seed and label."""
+    return _stream(seed, label, length).translate(_SET)
+
+
+def run(start: int, data: bytes) -> Run:
+    """A run of `data` written at `start` bytes from the region's first byte."""
+    if len(data) <= INLINE:
+        return [start, len(data), data.hex()]
+    return [start, len(data), "sha256:" + hashlib.sha256(data).hexdigest()]
+
+
+def changes(before: bytes, after: bytes, origin: int) -> list[Run]:
+    """The runs in which two images of one buffer differ; offset `origin` is the region's start."""
+    if before == after:
+        return []
+    runs: list[Run] = []
+    start = None
+    for index, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old != new and start is None:
+            start = index
+        elif old == new and start is not None:
+            runs.append(run(start - origin, after[start:index]))
+            start = None
+    if start is not None:
+        runs.append(run(start - origin, after[start:]))
+    return runs

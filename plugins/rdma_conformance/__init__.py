@@ -1,0 +1,1 @@
+"""How a run is made: the pytest plugin, the fabric and its endpoint workers."""

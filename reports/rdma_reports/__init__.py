@@ -1,0 +1,1 @@
+"""What a run leaves: the run file, its readers, and the Allure setup."""
