@@ -14,9 +14,7 @@ from conformance.spec.vocabulary import Access, Operation, Transport, Verdict, s
 PAGE = 4096
 GUARD = 64  # bytes before and after every region that no operation may touch
 
-ALL_RIGHTS = (
-    Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ | Access.REMOTE_ATOMIC
-)
+ALL_RIGHTS = Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ | Access.REMOTE_ATOMIC
 
 Observation = Mapping[str, Any]
 
@@ -26,6 +24,13 @@ class Domain(StrEnum):
 
     OWN = "own"
     OTHER = "other"
+
+
+class Placement(StrEnum):
+    """Where a FLUSH has to bring the data: global visibility, or persistence."""
+
+    GLOBAL = "global"
+    PERSISTENT = "persistent"
 
 
 class Key(StrEnum):
@@ -63,10 +68,15 @@ class Transfer:
     lkey: Key = Key.OWN
     rkey: Key = Key.OWN
     qp_access: Access = ALL_RIGHTS  # of the responder's queue pair
+    placement: Placement = Placement.GLOBAL  # of a FLUSH
+    await_event: bool = False  # wait for the responder's asynchronous event
 
     @property
     def id(self) -> str:
-        return f"{self.operation}-region:{short(self.remote.access)}-qp:{short(self.qp_access)}"
+        word = str(self.operation)
+        if self.operation is Operation.FLUSH:
+            word += f"_{self.placement}"
+        return f"{word}-region:{short(self.remote.access)}-qp:{short(self.qp_access)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +164,7 @@ __all__ = [
     "Key",
     "Observation",
     "Outcome",
+    "Placement",
     "Region",
     "Registration",
     "Transfer",
