@@ -1,0 +1,104 @@
+"""The lines of a run file as frozen dataclasses, and their JSON form.
+
+runfile.schema.json describes that form.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from rdma_reports.schema import definitions, problem
+
+SCHEMA = 1
+# Worst first. Of several lines for one case (a crash after its answer, a repeated test) the worst
+# counts: repeating a case does not clean it.
+SEVERITY = ("CRASH", "ERROR", "FAIL", "FIXED", "DEVIATION", "NOT_SUPPORTED", "NOTE", "PASS")
+FAILING = frozenset({"CRASH", "ERROR", "FAIL", "FIXED"})
+
+
+def now() -> str:
+    """The present time in UTC as ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What was run on what. `catalogue` is 12 hexadecimal digits, `started` ISO 8601 in UTC."""
+
+    suite: str
+    catalogue: str
+    device: Mapping[str, Any]
+    fabric: str
+    capabilities: Mapping[str, Mapping[str, str]]  # keys: claims, denials
+    seed: int
+    argv: Sequence[str]
+    selected: int
+    deselected: int
+    workers: int
+    planted: str | None = None
+    started: str = field(default_factory=now)
+    schema: int = SCHEMA
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The answer to one case. `case` is the stable case id, `duration` is in seconds."""
+
+    case: str
+    area: str
+    requirement: str
+    level: str
+    verdict: str
+    title: str
+    asked: Mapping[str, Any]
+    again: str
+    seed: int
+    duration: float
+    expected: Sequence[Mapping[str, Any]] = ()
+    observed: Mapping[str, Any] = field(default_factory=dict)
+    differences: Sequence[Mapping[str, Any]] = ()
+    reason: str | None = None
+    deviation: str | None = None
+    sources: Sequence[str] = ()
+    hazard: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Footer:
+    """How the run ended. `counts` maps a verdict to its number of cases."""
+
+    verdict: str
+    counts: Mapping[str, int]
+    exit_status: int
+    interrupted: bool = False
+    unasked: Sequence[str] = ()
+    finished: str = field(default_factory=now)
+
+
+Line = Header | Result | Footer
+_KINDS: Mapping[str, type] = {"header": Header, "result": Result, "footer": Footer}
+
+
+def as_dict(line: Line) -> dict[str, Any]:
+    """The line as the JSON object of the run file, in the order of the dataclass's fields."""
+    kind = type(line).__name__.lower()
+    return {"type": kind, **{item.name: getattr(line, item.name) for item in fields(line)}}
+
+
+def from_dict(data: Any) -> Line:
+    """Inverse of `as_dict`. Raises ValueError that says what does not fit the schema."""
+    kind = data.get("type") if isinstance(data, dict) else None
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ValueError("it is no JSON object with a type of header, result or footer")
+    if kind == "header" and data.get("schema") != SCHEMA:
+        raise ValueError(f"it is of schema {data.get('schema')!r}, and this version reads {SCHEMA}")
+    found = problem(data, definitions()[kind])
+    if found:
+        raise ValueError(found)
+    return _KINDS[kind](**{name: value for name, value in data.items() if name != "type"})
+
+
+def worse(verdict: str, than: str) -> bool:
+    """Whether the first verdict weighs more than the second."""
+    return SEVERITY.index(verdict) < SEVERITY.index(than)
