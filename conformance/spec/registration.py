@@ -45,8 +45,8 @@ def requirement(access: int) -> str:
     return "REG-FLAGS-LEGAL" if access else "REG-NO-RIGHTS"
 
 
-def expect(case: Registration, caps: Capabilities, seed: int = 0) -> Expectation:
-    """All answers allowed to `case` on a device with `caps`; no byte of them depends on `seed`."""
+def expect(case: Registration, caps: Capabilities) -> Expectation:
+    """All answers allowed to `case` on a device with `caps`."""
     access = case.access
     name = requirement(access)
     unclaimed = [

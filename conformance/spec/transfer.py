@@ -24,7 +24,6 @@ IMM = 0x01020304  # the immediate data that the suites send
 
 ATOMICS = frozenset({Operation.CMP_SWAP, Operation.FETCH_ADD})
 CONSUMING = frozenset({Operation.SEND, Operation.WRITE_IMM})
-FLUSH_RIGHTS = Access.FLUSH_GLOBAL | Access.FLUSH_PERSISTENT
 
 _RIGHT = {
     Operation.SEND: Access(0),
@@ -58,9 +57,9 @@ def needed_right(operation: Operation, placement: Placement = Placement.GLOBAL) 
     return _RIGHT[operation]
 
 
-def full_rights(operation: Operation) -> Access:
-    """Every right that a positive control gives to region and queue pair."""
-    return ALL_RIGHTS | FLUSH_RIGHTS if operation is Operation.FLUSH else ALL_RIGHTS
+def full_rights(operation: Operation, placement: Placement = Placement.GLOBAL) -> Access:
+    """The rights that a positive control gives to region and queue pair."""
+    return ALL_RIGHTS | needed_right(operation, placement)
 
 
 def requirement(case: Transfer) -> str:
@@ -117,7 +116,7 @@ def _odp_word(operation: Operation) -> str:
 
 def _control(case: Transfer) -> Transfer:
     """The same operation with every right: it must succeed before a refusal says anything."""
-    rights = full_rights(case.operation)
+    rights = full_rights(case.operation, case.placement)
     return replace(
         case,
         remote=replace(case.remote, access=case.remote.access | rights),

@@ -1,0 +1,1 @@
+"""What registers, and what a registration is."""

@@ -1,0 +1,132 @@
+"""Ask one case of the driver: oracle, positive control, endpoints, verdict, record."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.spec import oracle
+from conformance.spec.model import Case, Expectation, Observation, Outcome, wire
+from conformance.spec.vocabulary import Verdict
+from rdma_conformance.catalogue import Requirement
+from rdma_conformance.deviations import Deviation
+from rdma_conformance.endpoint.client import WorkerDied, WorkerError, WorkerHung
+from rdma_conformance.fabric import Fabric
+from rdma_conformance.verdict import Difference, Judgement, control_differences, judge
+
+ASKED = "asked"  # the worker's word for the phase in which the driver is asked
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A case of a suite with the rule that it asks and what is known of the device."""
+
+    case_id: str
+    case: Case
+    requirement: Requirement
+    deviation: Deviation | None
+    seed: int
+    hazard: bool = False
+
+
+def case_seed(case_id: str, run_seed: int) -> int:
+    """A case's own seed: the same in every run with the same run seed, whatever else runs."""
+    return zlib.crc32(f"{run_seed}:{case_id}".encode())
+
+
+def ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
+    """The record of one case, as the run file keeps it (without `again` and `duration`).
+
+    Only the driver's own answers become FAIL: what keeps the suite from asking is an ERROR.
+    """
+    caps = fabric.capabilities
+    expectation = oracle.expect(question.case, caps, question.seed)
+    if expectation.unclaimed is not None:
+        judgement = Judgement(Verdict.NOT_SUPPORTED, reason=expectation.unclaimed)
+        return record(question, expectation, {}, judgement)
+    cases = [question.case]
+    control = None
+    if expectation.control is not None:
+        control = oracle.expect(expectation.control, caps, question.seed)
+        if control.unclaimed is not None:
+            reason = f"its positive control needs more: {control.unclaimed}"
+            judgement = Judgement(Verdict.NOT_SUPPORTED, reason=reason)
+            return record(question, expectation, {}, judgement)
+        cases.insert(0, expectation.control)
+    try:
+        observations = fabric.perform(cases, question.seed, bound_s)
+    except (WorkerDied, WorkerHung, WorkerError) as failure:
+        return record(question, expectation, {}, _worker_failure(failure))
+    observed = observations[-1]
+    if control is not None:
+        judgement = _judge_control(control, observations)
+        if judgement is not None:
+            return record(question, expectation, observations[0], judgement)
+    judgement = judge(expectation, question.requirement.level, observed, question.deviation)
+    return record(question, expectation, observed, judgement)
+
+
+def _judge_control(control: Expectation, observations: list[Observation]) -> Judgement | None:
+    """An ERROR when the positive control did not succeed: then a refusal says nothing."""
+    found = control_differences(control, observations[0])
+    if not found and len(observations) > 1:
+        return None
+    reason = "the positive control was refused, so that the refusal of the case says nothing"
+    return Judgement(Verdict.ERROR, control.outcomes[0].name, found, reason)
+
+
+def _worker_failure(failure: WorkerDied | WorkerHung | WorkerError) -> Judgement:
+    """CRASH for a death, FAIL for a driver that never answers, ERROR for the suite's own fault."""
+    match failure:
+        case WorkerDied():
+            return Judgement(Verdict.CRASH, reason=str(failure))
+        case WorkerHung(phase=phase) if phase == ASKED:
+            return Judgement(Verdict.FAIL, reason=str(failure))
+    return Judgement(Verdict.ERROR, reason=str(failure))
+
+
+def record(
+    question: Question,
+    expectation: Expectation,
+    observed: Mapping[str, Any],
+    judgement: Judgement,
+) -> dict[str, Any]:
+    """The JSON form of a judged case."""
+    rule = question.requirement
+    return {
+        "case": question.case_id,
+        "area": question.case_id.partition("/")[0],
+        "requirement": rule.id,
+        "level": rule.level.value,
+        "verdict": judgement.verdict.value,
+        "title": rule.title,
+        "asked": wire(question.case),
+        "expected": [_outcome(outcome) for outcome in expectation.outcomes],
+        "observed": dict(observed),
+        "differences": [_difference(each) for each in judgement.differences],
+        "reason": judgement.reason,
+        "deviation": judgement.deviation,
+        "sources": [str(source) for source in rule.sources],
+        "seed": question.seed,
+        "hazard": question.hazard,
+    }
+
+
+def unasked(case_id: str, rule: Requirement, case: Case, reason: str) -> dict[str, Any]:
+    """The record of a case that the suite itself could not ask: an ERROR with its reason."""
+    question = Question(case_id, case, rule, None, 0)
+    judgement = Judgement(Verdict.ERROR, reason=reason)
+    return record(question, Expectation(rule.id, ()), {}, judgement)
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    facts = {fact: list(allowed) for fact, allowed in outcome.facts.items()}
+    return {"name": outcome.name, "facts": facts}
+
+
+def _difference(difference: Difference) -> dict[str, Any]:
+    return {
+        "fact": difference.fact,
+        "allowed": list(difference.allowed),
+        "observed": difference.observed,
+    }

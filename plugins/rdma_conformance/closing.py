@@ -1,0 +1,99 @@
+"""How a run ends: its verdict, why, and its exit status. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.spec.vocabulary import Level, Verdict
+from rdma_conformance.catalogue import Catalogue
+from rdma_conformance.outcomes import ASKED, BAD
+from rdma_reports.lines import worse
+
+CONFORMING = "CONFORMING"
+NOT_CONFORMING = "NOT CONFORMING"
+INVALID = "INVALID"
+
+OK, FAILED, NOTHING_ASKED = 0, 1, 5  # pytest's own numbers for the same
+
+
+@dataclass
+class Tally:
+    """What was found so far. Of several answers to one case the worst counts."""
+
+    records: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        seen = self.records.get(record["case"])
+        if seen is None or worse(record["verdict"], seen["verdict"]):
+            self.records[record["case"]] = record
+
+    def counts(self) -> Counter[str]:
+        return Counter(record["verdict"] for record in self.records.values())
+
+    def deviations(self) -> Counter[str]:
+        """Number of cases that failed as listed, by the id of the deviation."""
+        return Counter(
+            record["deviation"]
+            for record in self.records.values()
+            if record["verdict"] == Verdict.DEVIATION
+        )
+
+    def unasked(self, catalogue: Catalogue) -> list[str]:
+        """The MUSTs of which this run has no case at all, by id."""
+        met = {record["requirement"] for record in self.records.values()}
+        return [rule.id for rule in catalogue if rule.level is Level.MUST and rule.id not in met]
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The run's verdict with its reasons, and the exit status that says the same."""
+
+    verdict: str
+    why: tuple[str, ...]
+    exit_status: int
+
+
+def close(
+    counts: Mapping[str, int],
+    selected: int,
+    planted: str | None,
+    interrupted: bool,
+    exit_status: int,
+    unwritten: str | None = None,
+) -> Closing:
+    """The end of a run whose pytest session would exit with `exit_status`.
+
+    `selected` is the number of cases that were to be asked; `unwritten` says why the run file is
+    not whole. CONFORMING needs every selected case answered, none of them bad, at least one asked,
+    and no planted fault.
+    """
+    why = []
+    if planted:
+        why.append(f"the fault {planted!r} was planted")
+    if interrupted:
+        why.append("the run was interrupted")
+    answered = sum(counts.values())
+    if answered < selected:
+        why.append(f"{selected - answered} of {selected} cases have no result")
+    if unwritten:
+        why.append(unwritten)
+    invalid = bool(why)
+    why += [f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in BAD & counts.keys()]
+    if not any(counts.get(verdict) for verdict in ASKED):
+        why.append("nothing was asked of the driver")
+        return Closing(INVALID, tuple(why), exit_status or NOTHING_ASKED)
+    if not why and exit_status:
+        why.append(f"pytest ended with exit status {exit_status}")
+    if not why:
+        return Closing(CONFORMING, (), OK)
+    return Closing(INVALID if invalid else NOT_CONFORMING, tuple(why), exit_status or FAILED)
+
+
+def partial(unasked: Iterable[str]) -> str | None:
+    """A sentence on the MUSTs that the run left out, or None when it asked them all."""
+    names = list(unasked)
+    if not names:
+        return None
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"partial run: no case of {shown}"

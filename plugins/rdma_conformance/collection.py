@@ -1,0 +1,57 @@
+"""What is checked when the suites are collected: requirement ids, coverage, hazards."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from conformance.spec.vocabulary import Level
+from rdma_conformance.catalogue import Catalogue
+from rdma_conformance.run import SUITES
+
+
+def is_case(item: pytest.Item) -> bool:
+    """Whether an item belongs to the suites: it lies in their folder and names a requirement."""
+    return item.get_closest_marker("requirement") is not None and SUITES in item.path.parents
+
+
+def check_requirements(items: Iterable[pytest.Item], catalogue: Catalogue, whole: bool) -> None:
+    """Raise pytest.UsageError for an unknown requirement, or a MUST that no test names.
+
+    Coverage is judged only for `whole`: all the suites were collected.
+    """
+    named = set()
+    for item in items:
+        for mark in item.iter_markers("requirement"):
+            named.update(mark.args)
+            for name in mark.args:
+                if name not in catalogue:
+                    raise pytest.UsageError(
+                        f"{item.nodeid} names the requirement {name}, which the catalogue does "
+                        "not have: correct the id or add the entry under conformance/requirements"
+                    )
+    missing = [rule.id for rule in catalogue if rule.level is Level.MUST and rule.id not in named]
+    if whole and missing:
+        raise pytest.UsageError(
+            f"no test names {', '.join(missing)}: each MUST of the catalogue needs a case "
+            "(@asks in a file under conformance)"
+        )
+
+
+def covers_everything(config: pytest.Config) -> bool:
+    """Whether this run collects all the suites, before -k, -m and --deselect take any away."""
+    if config.getoption("ignore") or config.getoption("ignore_glob"):
+        return False
+    base = config.invocation_params.dir
+    places = [Path(base, arg) for arg in config.args if "::" not in arg]
+    return any(place.resolve() in (SUITES, *SUITES.parents) for place in places)
+
+
+def order_hazards(items: list[pytest.Item], allowed: bool) -> Sequence[pytest.Item]:
+    """Put hazardous cases last, or take them out when they are not `allowed`; those taken out."""
+    hazards = [item for item in items if item.get_closest_marker("hazard")]
+    if hazards:
+        items[:] = [item for item in items if not item.get_closest_marker("hazard")]
+        if allowed:
+            items += hazards
+    return () if allowed else hazards

@@ -1,0 +1,156 @@
+"""The one process that keeps a run: it meets the device, writes the run file, and says the end.
+
+Under xdist this is the process that starts the others; else it is the only one.
+"""
+
+import importlib.metadata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from rdma_conformance import allure_results, collection, outcomes, terminal
+from rdma_conformance.closing import Closing, Tally, close, partial
+from rdma_conformance.fabric import FabricError
+from rdma_conformance.run import Run
+from rdma_reports.lines import Header, Result
+from rdma_reports.runfile import RunFileError, RunWriter
+
+_BOLD = {"bold": True}
+
+
+class Controller:
+    """A pytest plugin of its own, as some hooks know nothing but their arguments."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.tally = Tally()
+        self.writer: RunWriter | None = None
+        self.closing: Closing | None = None
+        self.unwritten: str | None = None
+        self.workers = 0
+        self.selected = 0
+        self.deselected = 0
+        self.argv: Sequence[str] = ()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        config = session.config
+        options = self.run.options
+        if config.option.collectonly or not (options.device or options.setup_rxe):
+            return
+        self.argv = list(config.invocation_params.args)
+        self.workers = len(getattr(config.option, "tx", None) or ())
+        try:
+            self.run.open()
+        except FabricError as error:
+            raise pytest.UsageError(str(error)) from None
+        allure_results.install(config, self.run.identity)
+
+    def pytest_report_header(self) -> list[str]:
+        if not self.run.identity:
+            return []
+        lines = terminal.header(self.run.identity, self.run.description)
+        if self.run.options.plant:
+            lines.append(f"PLANTED FAULT: {self.run.options.plant}; this run can't be CONFORMING")
+        return lines
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """xdist: hand a new process what this one found out about device and peer."""
+        node.workerinput["rdma_conformance"] = self.run.handover()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
+        self._start(len(ids))
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        self.deselected += sum(collection.is_case(item) for item in items)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        if not session.config.option.collectonly:
+            self._start(sum(collection.is_case(item) for item in session.items))
+
+    def _start(self, selected: int) -> None:
+        """Begin the run file, once the cases are known."""
+        if self.writer or not selected or not self.run.identity:
+            return
+        self.selected = selected
+        header = Header(
+            suite=importlib.metadata.version("rdma-conformance"),
+            catalogue=self.run.catalogue.digest,
+            device=self.run.identity,
+            fabric=self.run.description,
+            capabilities=self.run.claims,
+            seed=self.run.options.seed,
+            argv=self.argv,
+            selected=selected,
+            deselected=self.deselected,
+            workers=self.workers,
+            planted=self.run.options.plant,
+        )
+        self.run.options.run_file.parent.mkdir(parents=True, exist_ok=True)
+        self.writer = RunWriter(self.run.options.run_file, header)
+        try:
+            self.writer.__enter__()
+        except RunFileError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        record = outcomes.record_of(report)
+        if record is None or self.writer is None:
+            return
+        self.tally.add(record)
+        try:
+            self.writer.result(Result(**record))
+        except RunFileError as error:
+            self.unwritten = str(error)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self.writer is None:
+            return
+        interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+        self.closing = close(
+            self.tally.counts(),
+            self.selected,
+            self.run.options.plant,
+            interrupted,
+            int(exitstatus),
+            self.unwritten,
+        )
+        session.exitstatus = self.closing.exit_status
+        try:
+            self.writer.finish(
+                self.closing.verdict,
+                exit_status=self.closing.exit_status,
+                interrupted=interrupted,
+                unasked=self.tally.unasked(self.run.catalogue),
+            )
+        except RunFileError as error:
+            self.unwritten = str(error)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.closing is None:
+            return
+        write = terminalreporter.write_line
+        terminalreporter.section("RDMA conformance", bold=True)
+        for line in terminal.table(self.tally.records.values()):
+            write(line)
+        write("")
+        write(f"run file: {self.run.options.run_file}")
+        if self.unwritten:
+            write(self.unwritten, red=True)
+        if note := partial(self.tally.unasked(self.run.catalogue)):
+            write(note, yellow=True)
+        counts = self.tally.counts()
+        line = terminal.verdict_line(
+            self.closing.verdict, counts, self.tally.deviations(), self.closing.why
+        )
+        write(line, **_BOLD, **_colour(self.closing))
+
+
+def _colour(closing: Closing) -> Mapping[str, bool]:
+    return {"green": True} if closing.exit_status == 0 else {"red": True}

@@ -1,0 +1,144 @@
+"""The command-line options, and what they mean as one frozen value."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rdma_conformance.plants import PLANTS
+
+DEFAULT_BOUND_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A run as it was asked for; paths are absolute, `bound_s` is in seconds."""
+
+    device: str | None
+    peer: str | None
+    port: int
+    gid_index: int | None
+    endpoint_python: str | None
+    setup_rxe: bool
+    list_devices: bool
+    run_file: Path | None
+    deviations: tuple[Path, ...]
+    allow_hazard: bool
+    bound_s: float
+    seed: int
+    plant: str | None
+
+
+def add_options(parser: pytest.Parser) -> None:
+    group = parser.getgroup("rdma-conformance", "RDMA conformance")
+    add = group.addoption
+    add(
+        "--device",
+        metavar="NAME",
+        help="the RDMA device under test, as `rdma link` names it (rxe0, mlx5_0). "
+        "--list-devices shows those there are",
+    )
+    add(
+        "--peer",
+        metavar="WHERE",
+        help="the other end: a device of this host (rxe1), 'loopback', 'netns=NAME//DEVICE', or "
+        "'ssh=HOST//DEVICE'. Default: a device of the same driver in another network namespace "
+        "if one answers, else loopback",
+    )
+    add("--port", type=int, default=1, metavar="N", help="port of the device (default: 1)")
+    add(
+        "--gid-index",
+        type=int,
+        metavar="N",
+        help="GID index of the device's port. Default: chosen by type (RoCE v2 IPv4 first)",
+    )
+    add(
+        "--endpoint-python",
+        metavar="PATH",
+        help="the Python that has pyverbs, for the endpoint workers (default: this one)",
+    )
+    add(
+        "--setup-rxe",
+        action="store_true",
+        help="make two network namespaces with an rxe device each for this run, and remove them "
+        "at its end; needs root and a loaded rdma_rxe. Without --device the first one is tested",
+    )
+    add(
+        "--list-devices",
+        action="store_true",
+        help="list this host's RDMA devices with driver, state and GIDs, then exit",
+    )
+    add(
+        "--run-file",
+        type=Path,
+        metavar="PATH",
+        help="where to write the run file, NDJSON (default: results/DEVICE.ndjson)",
+    )
+    add(
+        "--deviations",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="more known deviations (TOML), beside those that come with the suite; repeatable",
+    )
+    add(
+        "--allow-hazard",
+        action="store_true",
+        help="also ask what can take a broken kernel down; those cases run last. "
+        "Only on a machine that may crash, like the lab's",
+    )
+    add(
+        "--bound",
+        type=float,
+        default=DEFAULT_BOUND_S,
+        metavar="SECONDS",
+        help="how long a case may take before it counts as hanging (default: %(default)s)",
+    )
+    add(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="seed of the bytes that the cases carry (default: %(default)s)",
+    )
+    add(
+        "--plant",
+        metavar="NAME",
+        choices=sorted(PLANTS),
+        help="for tests of the suite itself: make the endpoints misbehave in one known way. "
+        "Such a run is never CONFORMING. Names: %(choices)s",
+    )
+
+
+def read_options(config: pytest.Config) -> Options:
+    """The options of this run. Raises pytest.UsageError on a value that can't be meant."""
+    get = config.getoption
+    bound_s = get("--bound")
+    if not bound_s > 0:
+        raise pytest.UsageError(f"--bound {bound_s:g}: give a number of seconds above 0")
+    if get("--port") < 1:
+        raise pytest.UsageError(f"--port {get('--port')}: ports are counted from 1")
+    for path in get("--deviations"):
+        if not path.is_file():
+            raise pytest.UsageError(f"--deviations {path}: there is no such file")
+    device = get("--device")
+    run_file = get("--run-file")
+    if run_file is None and device is not None:
+        run_file = Path("results") / f"{device}.ndjson"
+    base = config.invocation_params.dir
+    return Options(
+        device=device,
+        peer=get("--peer"),
+        port=get("--port"),
+        gid_index=get("--gid-index"),
+        endpoint_python=get("--endpoint-python"),
+        setup_rxe=get("--setup-rxe"),
+        list_devices=get("--list-devices"),
+        run_file=base / run_file if run_file else None,
+        deviations=tuple(base / path for path in get("--deviations")),
+        allow_hazard=get("--allow-hazard"),
+        bound_s=bound_s,
+        seed=get("--seed"),
+        plant=get("--plant"),
+    )

@@ -1,0 +1,103 @@
+"""The pytest plugin: options, collection, and asking. `controller` keeps and reports a run."""
+
+from collections.abc import Callable, Generator
+
+import pytest
+
+from conformance.spec.model import Case
+from conformance.spec.vocabulary import Verdict
+from rdma_conformance import allure_results, collection, outcomes, terminal
+from rdma_conformance.catalogue import CatalogueError
+from rdma_conformance.controller import Controller
+from rdma_conformance.deviations import DeviationError
+from rdma_conformance.device import describe, list_devices
+from rdma_conformance.options import add_options, read_options
+from rdma_conformance.run import NotConforming, Run, prepare
+
+RUN = pytest.StashKey[Run]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser)
+
+
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    if config.getoption("--list-devices"):
+        print(describe(list_devices()))
+        return 0
+    return None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "requirement(id): the rule of the catalogue that it asks")
+    config.addinivalue_line(
+        "markers", "hazard: can take a broken kernel down; needs --allow-hazard, and runs last"
+    )
+    handover = getattr(config, "workerinput", {}).get("rdma_conformance")
+    try:
+        run = prepare(read_options(config), handover)
+    except (CatalogueError, DeviationError) as error:
+        raise pytest.UsageError(str(error)) from None
+    config.stash[RUN] = run
+    if handover is None:
+        config.pluginmanager.register(Controller(run), "rdma_conformance_controller")
+    elif run.identity:
+        allure_results.install(config, run.identity)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (run := config.stash.get(RUN, None)) is not None:
+        run.close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    cases = [item for item in items if collection.is_case(item)]
+    if not cases:
+        return
+    run = config.stash[RUN]
+    collection.check_requirements(cases, run.catalogue, collection.covers_everything(config))
+    if not run.identity and not config.option.collectonly:
+        found = ", ".join(device.name for device in list_devices())
+        there = f"this host has {found}" if found else "this host has no RDMA device"
+        raise pytest.UsageError(
+            f"name the device to test: --device NAME ({there}; see --list-devices, --setup-rxe, "
+            "or lab/run for a VM with a real rxe)"
+        )
+    if taken_out := collection.order_hazards(items, run.options.allow_hazard):
+        config.hook.pytest_deselected(items=taken_out)
+
+
+@pytest.fixture(scope="session")
+def verify(pytestconfig: pytest.Config) -> Callable[[Case], None]:
+    """Ask a case of the device under test and judge the answer: the last line of a test."""
+    return pytestconfig.stash[RUN].verify
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    item.config.stash[RUN].item = item
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if not collection.is_case(item):
+        return report
+    broke = call.excinfo is not None and not call.excinfo.errisinstance(NotConforming)
+    if call.when == "call" or (call.when == "setup" and broke):
+        trouble = f"{call.excinfo.typename}: {call.excinfo.value}" if broke else None
+        record = item.config.stash[RUN].settle(item, trouble)
+        text = terminal.failure_block(record)
+        if broke:
+            text += f"\n\n{report.longreprtext}"
+        outcomes.apply(report, record, text)
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple | None:
+    record = outcomes.record_of(report)
+    return outcomes.SHOWN[Verdict(record["verdict"])] if record else None

@@ -1,0 +1,143 @@
+"""One run of the suite in one pytest process: what was asked for, and what there is to ask."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import conformance
+from conformance.spec.model import Case
+from conformance.spec.vocabulary import Verdict
+from rdma_conformance import allure_results
+from rdma_conformance.asking import Question, ask, case_seed, unasked
+from rdma_conformance.catalogue import Catalogue, Requirement, load_catalogue
+from rdma_conformance.deviations import Deviation, load_deviations, match
+from rdma_conformance.fabric import Fabric, FabricSettings, open_fabric
+from rdma_conformance.options import Options
+from rdma_conformance.outcomes import BAD
+from rdma_conformance.terminal import failure_block
+
+SUITES = Path(conformance.__file__).resolve().parent
+
+
+class NotConforming(Exception):
+    """Ends a test whose case did not conform; the message is the failure block."""
+
+
+def case_id(item: pytest.Item) -> str:
+    """The stable id of a case: its node id counted from the folder of the suites."""
+    place = item.path.resolve().relative_to(SUITES).as_posix()
+    return f"{place}::{item.nodeid.partition('::')[2]}"
+
+
+@dataclass
+class Run:
+    """The state of this process: the fabric is opened once, and asked by the running item."""
+
+    options: Options
+    catalogue: Catalogue
+    deviations: tuple[Deviation, ...]
+    identity: dict[str, Any] = field(default_factory=dict)  # empty: no device was met
+    description: str = ""
+    claims: dict[str, dict[str, str]] = field(default_factory=dict)
+    fabric: Fabric | None = None
+    item: pytest.Item | None = None
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def open(self) -> Fabric:
+        """The fabric, opened at the first call. Raises FabricError with its mend."""
+        if self.fabric is None:
+            self.fabric = open_fabric(fabric_settings(self.options))
+            self.identity = dict(self.fabric.identity)
+            self.description = self.fabric.description
+            caps = self.fabric.capabilities
+            self.claims = {"claims": dict(caps.claims), "denials": dict(caps.denials)}
+        return self.fabric
+
+    def handover(self) -> dict[str, Any]:
+        """What the workers of a distributed run need to open the same fabric: see `prepare`."""
+        if self.fabric is None:
+            return {"device": self.options.device, "peer": self.options.peer, "identity": {}}
+        return {
+            "device": self.fabric.device,
+            "peer": self.fabric.peer,
+            "identity": self.identity,
+        }
+
+    def close(self) -> None:
+        if self.fabric is not None:
+            self.fabric.close()
+            self.fabric = None
+
+    def verify(self, case: Case) -> None:
+        """Ask `case` of the driver and judge the answer. The last line of every suite's test."""
+        if self.item is None:
+            raise RuntimeError("verify() was called outside of a running test")
+        fabric = self.open()
+        identity = fabric.identity
+        rule = self.rule(self.item)
+        name = case_id(self.item)
+        deviation = match(
+            self.deviations,
+            identity["driver"],
+            identity["kernel"],
+            identity["firmware"],
+            rule.id,
+            name,
+        )
+        hazard = self.item.get_closest_marker("hazard") is not None
+        question = Question(name, case, rule, deviation, case_seed(name, self.options.seed), hazard)
+        started = time.perf_counter()
+        record = ask(question, fabric, self.options.bound_s)
+        self.keep(self.item, record, time.perf_counter() - started)
+        if Verdict(record["verdict"]) in BAD:
+            raise NotConforming(failure_block(record))
+
+    def rule(self, item: pytest.Item) -> Requirement:
+        """The requirement that an item's case asks."""
+        return self.catalogue[item.get_closest_marker("requirement").args[0]]
+
+    def keep(self, item: pytest.Item, record: dict[str, Any], duration_s: float) -> None:
+        record["again"] = f"pytest '{item.nodeid}' --device {self.options.device}"
+        record["duration"] = round(duration_s, 6)
+        self.records[item.nodeid] = record
+        allure_results.attach_record(item.nodeid, record)
+
+    def settle(self, item: pytest.Item, trouble: str | None) -> dict[str, Any]:
+        """The record of an item after its call; an ERROR when it asked nothing or broke."""
+        record = self.records.pop(item.nodeid, None)
+        if record is None:
+            reason = trouble or "the test ended without asking the driver anything"
+            record = unasked(case_id(item), self.rule(item), item.callspec.params["case"], reason)
+            self.keep(item, record, 0.0)
+            self.records.pop(item.nodeid)
+        return record
+
+
+def fabric_settings(options: Options) -> FabricSettings:
+    return FabricSettings(
+        device=options.device,
+        peer=options.peer,
+        port=options.port,
+        gid_index=options.gid_index,
+        endpoint_python=options.endpoint_python,
+        plant=options.plant,
+        setup_rxe=options.setup_rxe,
+        bound_s=options.bound_s,
+    )
+
+
+def prepare(options: Options, handover: Mapping[str, Any] | None = None) -> Run:
+    """Load catalogue and deviations, both strictly: their errors name file, entry and mend.
+
+    `handover` is what the controller of a distributed run tells its workers.
+    """
+    catalogue = load_catalogue()
+    deviations = load_deviations(options.deviations, catalogue)
+    if handover is None:
+        return Run(options, catalogue, deviations)
+    found = replace(options, device=handover["device"], peer=handover["peer"], setup_rxe=False)
+    return Run(found, catalogue, deviations, identity=handover["identity"])

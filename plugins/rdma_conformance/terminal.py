@@ -1,0 +1,159 @@
+"""What a person reads: the failure block of a case, the table of a run, and its verdict line."""
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from conformance.spec.vocabulary import Access, Status, Verdict
+
+WIDTH = 100
+_LABEL = 10
+
+# Facts of an observation that are listed last, as they are long.
+_MEMORY = ("region", "local", "receive")
+
+
+def header(identity: Mapping[str, Any], fabric: str) -> list[str]:
+    """The lines above a run: the device under test, and how its two ends meet."""
+    device = (
+        f"device {identity['device']}: driver {identity['driver']}, kernel {identity['kernel']}, "
+        f"rdma-core {identity['rdma_core']}, firmware {identity['firmware']}, "
+        f"{identity['gid_type'] or identity['link_layer']}"
+    )
+    return [device, f"fabric: {fabric}"]
+
+
+def failure_block(record: Mapping[str, Any]) -> str:
+    """Requirement, case, expected, observed, source, and the line that runs the case again."""
+    lines = [
+        f'{record["verdict"]}  {record["requirement"]}  {record["level"]}  "{record["title"]}"',
+        _field("case", _case_words(record["asked"])),
+    ]
+    if record["differences"]:
+        name = record["expected"][0]["name"] if record["expected"] else ""
+        first = True
+        for difference in record["differences"]:
+            allowed = " or ".join(
+                fact_words(difference["fact"], each) for each in difference["allowed"]
+            )
+            label = "expected" if first else ""
+            lines.append(_field(label, f"{difference['fact']} {allowed}" + _name(name, first)))
+            first = False
+        first = True
+        for difference in record["differences"]:
+            seen = fact_words(difference["fact"], difference["observed"])
+            label = "observed" if first else ""
+            lines.append(_field(label, f"{difference['fact']} {seen}"))
+            first = False
+    if record["reason"]:
+        lines.append(_field("reason", record["reason"]))
+    lines.append(_field("source", "; ".join(record["sources"])))
+    if record.get("again"):
+        lines.append(f"  {'again':<{_LABEL}}{record['again']}")
+    return "\n".join(lines)
+
+
+def _name(name: str, first: bool) -> str:
+    return f" ({name})" if first and name else ""
+
+
+def _field(label: str, text: str) -> str:
+    head = f"  {label:<{_LABEL}}"
+    return textwrap.fill(
+        text,
+        WIDTH,
+        initial_indent=head,
+        subsequent_indent=" " * len(head),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _case_words(asked: Mapping[str, Any]) -> str:
+    """The wire form of a case in one line, whole but without what is as usual."""
+    words = []
+    for name, value in asked.items():
+        if name == "kind" or value is None or value is False:
+            continue
+        if isinstance(value, Mapping):
+            inner = ", ".join(f"{key}={_value(key, each)}" for key, each in value.items())
+            words.append(f"{name}=({inner})")
+        else:
+            words.append(f"{name}={_value(name, value)}")
+    return ", ".join(words)
+
+
+def _value(name: str, value: Any) -> str:
+    return access_words(value) if name.endswith("access") else str(value)
+
+
+def access_words(access: int) -> str:
+    """An access value by the names of its flags: ``LOCAL_WRITE|REMOTE_READ``, ``0``."""
+
+    names = [flag.name for flag in Access if access & flag]
+    rest = access & ~sum(Access)
+    if rest:
+        names.append(hex(rest))
+    return "|".join(names) or "0"
+
+
+def fact_words(fact: str, value: Any) -> str:
+    """A fact's value as a person reads it: statuses with their numbers, runs of memory in words."""
+    if fact in _MEMORY and isinstance(value, list):
+        return _memory_words(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(fact_words(fact, each) for each in value) + "]"
+    if isinstance(value, str) and value in Status.__members__:
+        return f"{value}({Status[value].value})"
+    return str(value)
+
+
+def _memory_words(runs: Sequence[Sequence[Any]]) -> str:
+    if not runs:
+        return "unchanged"
+    parts = [f"{length} bytes at {start} = {_short(data)}" for start, length, data in runs[:3]]
+    more = f" and {len(runs) - 3} more runs" if len(runs) > 3 else ""
+    return "changed: " + ", ".join(parts) + more
+
+
+def _short(data: str) -> str:
+    return data if len(data) <= 32 else data[:32] + "..."
+
+
+def table(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Cases by area and verdict, one line an area; verdicts that no case has are left out."""
+    counts: dict[str, Counter[str]] = {}
+    for record in records:
+        counts.setdefault(record["area"], Counter())[record["verdict"]] += 1
+    shown = [
+        verdict
+        for verdict in Verdict
+        if verdict in (Verdict.PASS, Verdict.FAIL) or any(row[verdict] for row in counts.values())
+    ]
+    width = max([len("area"), *map(len, counts)]) + 2
+    head = "area".ljust(width) + "".join(f"{verdict:>{len(verdict) + 3}}" for verdict in shown)
+    lines = [head]
+    for area in sorted(counts):
+        cells = "".join(f"{counts[area][verdict]:>{len(verdict) + 3}}" for verdict in shown)
+        lines.append(area.ljust(width) + cells)
+    return lines
+
+
+def verdict_line(
+    verdict: str, counts: Mapping[str, int], deviations: Mapping[str, int], why: Sequence[str]
+) -> str:
+    """The last word of a run: CONFORMING, with known deviations by id, or why it is not."""
+    line = verdict
+    if deviations:
+        named = ", ".join(
+            f"{name} ({count} case{'s' if count > 1 else ''})"
+            for name, count in sorted(deviations.items())
+        )
+        plural = "s" if len(deviations) > 1 else ""
+        line += f" with {len(deviations)} known deviation{plural}: {named}"
+    if why:
+        line += ": " + "; ".join(why)
+    elif counts.get(Verdict.NOT_SUPPORTED):
+        line += f"; {counts[Verdict.NOT_SUPPORTED]} cases ask for what the device does not claim"
+    return line
