@@ -56,6 +56,7 @@ class Closing:
 
 def close(
     counts: Mapping[str, int],
+    *,
     selected: int,
     planted: str | None,
     interrupted: bool,

@@ -115,11 +115,11 @@ class Controller:
         interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
         self.closing = close(
             self.tally.counts(),
-            self.selected,
-            self.run.options.plant,
-            interrupted,
-            int(exitstatus),
-            self.unwritten,
+            selected=self.selected,
+            planted=self.run.options.plant,
+            interrupted=interrupted,
+            exit_status=int(exitstatus),
+            unwritten=self.unwritten,
         )
         session.exitstatus = self.closing.exit_status
         try:

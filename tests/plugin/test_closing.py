@@ -1,0 +1,53 @@
+"""A run is CONFORMING only when every case was answered, and none of the answers is bad."""
+
+import pytest
+
+from rdma_conformance.closing import close
+
+GOOD = {"PASS": 3, "DEVIATION": 1, "NOT_SUPPORTED": 1, "NOTE": 1}
+
+
+def end(counts, selected=None, **changes):
+    number = sum(counts.values()) if selected is None else selected
+    given = {"planted": None, "interrupted": False, "exit_status": 0, **changes}
+    return close(counts, selected=number, **given)
+
+
+def test_conforming():
+    assert end(GOOD).verdict == "CONFORMING"
+    assert end(GOOD).exit_status == 0
+
+
+@pytest.mark.parametrize("bad", ["FAIL", "FIXED", "ERROR", "CRASH"])
+def test_one_bad_case_is_enough(bad):
+    found = end({**GOOD, bad: 1})
+    assert (found.verdict, found.exit_status) == ("NOT CONFORMING", 1)
+    assert f"1 {bad}" in found.why
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"planted": "region-grants-read"},
+        {"interrupted": True, "exit_status": 2},
+        {"selected": 7},
+        {"unwritten": "the disk is full"},
+    ],
+)
+def test_a_run_that_proves_nothing_is_invalid(changes):
+    found = end(GOOD, **changes)
+    assert found.verdict == "INVALID"
+    assert found.exit_status != 0
+
+
+@pytest.mark.parametrize("counts", [{}, {"NOT_SUPPORTED": 9}, {"ERROR": 9}])
+def test_a_run_in_which_nothing_was_asked_is_not_green(counts):
+    found = end(counts)
+    assert found.verdict == "INVALID"
+    assert found.exit_status != 0
+    assert "nothing was asked of the driver" in found.why
+
+
+def test_a_failure_that_only_pytest_saw_is_not_lost():
+    found = end(GOOD, exit_status=1)
+    assert (found.verdict, found.exit_status) == ("NOT CONFORMING", 1)

@@ -1,0 +1,184 @@
+"""The plugin as pytest users meet it: options, verdicts, run file, exit status, xdist."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+SUITE = "conformance/remote/test_events.py"  # small, and with both kinds of refusal
+
+# Put in front of the suites: the ideal fabric, with the lie that a test wants.
+CONFTEST = """
+import sys
+sys.path.insert(0, {tests!r})
+import ideal
+import rdma_conformance.run
+
+{lie}
+
+def open_fabric(settings):
+    if settings.device != "ideal0":
+        from rdma_conformance.fabric import FabricError
+        raise FabricError(f"there is no device {{settings.device}}", "this host has ideal0")
+    return ideal.IdealFabric(lie, {claims})
+
+rdma_conformance.run.open_fabric = open_fabric
+"""
+HONEST = "lie = None"
+LIES = """
+def lie(case, answer):
+    if "requester" in answer and case.await_event and case.operation == "read":
+        return {**answer, "responder_events": []}
+    return answer
+"""
+BREAKS_CONTROL = """
+def lie(case, answer):
+    return {**answer, "requester": "RETRY_EXC_ERR"} if answer["requester"] == "SUCCESS" else answer
+"""
+DIES = """
+from rdma_conformance.endpoint.client import WorkerDied
+def lie(case, answer):
+    if case.operation == "read" and case.await_event:
+        raise WorkerDied("the endpoint worker died: signal 11")
+    return answer
+"""
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    """Run the real suites against the ideal fabric, from a folder of its own."""
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+
+    def run_suites(*args, lie=HONEST, claims="ideal.CLAIMS", device="ideal0", suite=SUITE):
+        name = f"ideal_{len(list(pytester.path.glob('ideal_*')))}"
+        text = CONFTEST.format(tests=str(TESTS), lie=lie, claims=claims)
+        (pytester.path / f"{name}.py").write_text(text)
+        monkeypatch.setenv("PYTHONPATH", str(pytester.path))
+        root = TESTS.parents[1]
+        wanted = ["-p", name, "-c", root / "pyproject.toml", f"--rootdir={root}"]
+        wanted += ["--run-file", pytester.path / "run.ndjson", root / suite, "-p", "no:cacheprovider"]
+        if device:
+            wanted.append(f"--device={device}")
+        return pytester.runpytest_subprocess(*wanted, *args)
+
+    return run_suites
+
+
+def results(pytester):
+    lines = (pytester.path / "run.ndjson").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_a_conforming_run(run, pytester):
+    found = run()
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(["device ideal0: driver ideal, kernel 7.2.12, *", "CONFORMING*"])
+    header, *cases, footer = results(pytester)
+    assert header["type"] == "header"
+    assert {case["verdict"] for case in cases} == {"PASS"}
+    assert len(cases) == header["selected"] == footer["counts"]["PASS"]
+    assert footer["verdict"] == "CONFORMING"
+
+
+def test_a_failing_case_is_explained_and_can_be_run_again(run, pytester):
+    found = run(lie=LIES)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(
+        [
+            "FAIL  EVENT-ACCESS-ERR  MUST *",
+            "*expected*responder_events*QP_ACCESS_ERR*",
+            "*observed*responder_events*",
+            "*source*",
+            "*again     pytest 'conformance/remote/test_events.py::*read-*' --device ideal0",
+            "NOT CONFORMING: 2 FAIL",
+        ]
+    )
+
+
+def test_a_negative_whose_control_fails_is_an_error(run, pytester):
+    found = run(lie=BREAKS_CONTROL)
+    assert found.ret == 1
+    *_, footer = results(pytester)
+    assert set(footer["counts"]) == {"ERROR"}
+    assert footer["verdict"] == "INVALID"
+
+
+def test_a_dead_worker_is_a_crash_of_its_case_only(run, pytester):
+    found = run(lie=DIES)
+    assert found.ret == 1
+    _, *cases, footer = results(pytester)
+    assert footer["counts"]["CRASH"] == 2
+    assert footer["counts"]["PASS"] == len(cases) - 2
+
+
+def test_what_is_not_claimed_is_not_supported_and_nothing_asked_is_not_green(run, pytester):
+    found = run("-k", "flush", claims="{}")
+    assert found.ret == 5
+    *_, footer = results(pytester)
+    assert set(footer["counts"]) == {"NOT_SUPPORTED"}
+    found.stdout.fnmatch_lines(["INVALID: nothing was asked of the driver"])
+
+
+def test_a_planted_fault_is_said_and_never_conforming(run, pytester):
+    from rdma_conformance.plants import PLANTS
+
+    found = run("--plant", next(iter(PLANTS)))
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(["PLANTED FAULT: *", "INVALID: the fault * was planted"])
+    assert results(pytester)[0]["planted"]
+
+
+def test_xdist_gives_the_same_verdicts(run, pytester):
+    run(lie=LIES)
+    alone = {case["case"]: case["verdict"] for case in results(pytester)[1:-1]}
+    found = run("-n2", lie=LIES)
+    assert found.ret == 1
+    together = {case["case"]: case["verdict"] for case in results(pytester)[1:-1]}
+    assert together == alone
+
+
+def test_collect_only_needs_no_device(run, pytester):
+    found = run("--collect-only", "-q", device=None)
+    assert found.ret == 0
+    assert not (pytester.path / "run.ndjson").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "device", "message"),
+    [
+        ((), None, "*name the device to test: --device NAME*"),
+        ((), "rxe9", "*there is no device rxe9*"),
+        (("--bound", "0"), "ideal0", "*--bound 0: give a number of seconds above 0*"),
+        (("--deviations", "nowhere.toml"), "ideal0", "*nowhere.toml: there is no such file*"),
+        (("--run-file", "/proc/nowhere/run.ndjson"), "ideal0", "*run file*cannot be written*"),
+    ],
+)
+def test_bad_input_is_one_usage_error(run, pytester, args, device, message):
+    found = run(*args, device=device)
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    found.stderr.fnmatch_lines([message])
+    assert "Traceback" not in found.stderr.str()
+
+
+def test_exit_first_keeps_working(run, pytester):
+    found = run("-x", lie=LIES)
+    assert found.ret != 0
+    *_, footer = results(pytester)
+    assert footer["verdict"] == "INVALID"  # cases have no result
+
+
+def test_an_unknown_requirement_is_a_collection_error(pytester, monkeypatch):
+    from rdma_conformance import collection
+    from rdma_conformance.catalogue import load_catalogue
+
+    class Item:
+        nodeid = "conformance/remote/test_new.py::test_new"
+
+        def iter_markers(self, name):
+            return [pytest.mark.requirement("MR-NO-SUCH-RULE").mark]
+
+    with pytest.raises(pytest.UsageError, match="MR-NO-SUCH-RULE"):
+        collection.check_requirements([Item()], load_catalogue(), whole=False)
+    with pytest.raises(pytest.UsageError, match="no test names"):
+        collection.check_requirements([], load_catalogue(), whole=True)
