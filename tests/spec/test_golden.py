@@ -1,0 +1,414 @@
+"""Rows written by hand from the documents, against the oracle.
+
+The oracle and the suites could share a mistake; these rows were derived from the catalogue's
+sources alone. `allowed` holds, for each verdict that the oracle may lead to, facts and the values
+each may take: the verdicts must be the same ones, and the values of the named facts the same sets.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from conformance.spec import registration, transfer
+from conformance.spec.model import (
+    Capabilities,
+    Case,
+    Expectation,
+    Placement,
+    Region,
+    Registration,
+    Transfer,
+)
+from conformance.spec.vocabulary import Access, Operation, Verdict
+
+Facts = Mapping[str, list[Any]]
+
+SEED = 7
+LW, RW, RR, RA = (
+    Access.LOCAL_WRITE,
+    Access.REMOTE_WRITE,
+    Access.REMOTE_READ,
+    Access.REMOTE_ATOMIC,
+)
+MWB, ZB, ODP, HT = Access.MW_BIND, Access.ZERO_BASED, Access.ON_DEMAND, Access.HUGETLB
+FG, FP, RO = Access.FLUSH_GLOBAL, Access.FLUSH_PERSISTENT, Access.RELAXED_ORDERING
+NONE = Access(0)
+ALL = LW | RW | RR | RA
+
+CLAIMED = Capabilities(
+    {
+        name: f"{name} was probed"
+        for name in (
+            "atomic",
+            "atomic_write",
+            "flush_global",
+            "flush_persistent",
+            "memory_window",
+            "odp",
+        )
+    }
+)
+BARE = Capabilities({}, {"atomic_write": "bit 40 is clear", "flush_global": "bit 38 is clear"})
+
+
+@dataclass(frozen=True)
+class Row:
+    requirement: str
+    case: Case
+    allowed: Mapping[Verdict, Facts]
+    caps: Capabilities = field(default=CLAIMED)
+
+
+# Images: regions and receives start below 0x80, sources at 0x80 and above, 64 bytes of guard.
+
+
+def _stream(label: str, length: int) -> bytes:
+    return hashlib.shake_128(f"{label}:{SEED}".encode()).digest(length)
+
+
+def _low(label: str, length: int) -> str:
+    return bytes(b & 0x7F for b in _stream(label, 64 + 4096 + 64)[64 : 64 + length]).hex()
+
+
+def _high(label: str, length: int) -> str:
+    return bytes(b | 0x80 for b in _stream(label, 64 + 4096 + 64)[64 : 64 + length]).hex()
+
+
+SOURCE = [[0, 64, _high("local", 64)]]
+SOURCE_8 = [[0, 8, _high("local", 8)]]
+REGION = [[0, 64, _low("region", 64)]]
+REGION_8 = [[0, 8, _low("region", 8)]]
+SWAPPED = [[0, 8, bytes(b | 0x80 for b in _stream("operand", 8)).hex()]]
+# Each byte of the region is below 0x80, so that adding 0x80 to each carries nothing.
+ADDED = [[0, 8, _high("region", 8)]]
+
+
+def granted(receives=1, received=None, region=(), local=(), receive=()) -> dict[Verdict, Facts]:
+    return {
+        Verdict.PASS: {
+            "post": ["OK"],
+            "requester": ["SUCCESS"],
+            "follow_up": ["SUCCESS"],
+            "receives": [["SUCCESS"] * receives],
+            "received": [received],
+            "requester_qp": ["RTS"],
+            "responder_qp": ["RTS"],
+            "region": [list(region)],
+            "local": [list(local)],
+            "receive": [list(receive)],
+        }
+    }
+
+
+def refused(requester: str, receives: Iterable[list[str]] | None = None) -> dict[Verdict, Facts]:
+    return {
+        Verdict.PASS: {
+            "post": ["OK"],
+            "requester": [requester],
+            "follow_up": ["WR_FLUSH_ERR"],
+            "receives": list(receives or [["WR_FLUSH_ERR", "WR_FLUSH_ERR"]]),
+            "received": [None],
+            "requester_qp": ["ERR"],
+            "responder_qp": ["ERR"],
+            "region": [[]],
+            "local": [[]],
+            "receive": [[]],
+        }
+    }
+
+
+SEND, WRITE, WRITE_IMM, READ = (
+    Operation.SEND,
+    Operation.WRITE,
+    Operation.WRITE_IMM,
+    Operation.READ,
+)
+CAS, FAA, ATOMIC_WRITE, FLUSH = (
+    Operation.CMP_SWAP,
+    Operation.FETCH_ADD,
+    Operation.ATOMIC_WRITE,
+    Operation.FLUSH,
+)
+
+GRANTED = {
+    SEND: granted(2, {"byte_len": 64, "imm": None, "opcode": "RECV"}, receive=SOURCE),
+    WRITE: granted(region=SOURCE),
+    WRITE_IMM: granted(
+        2, {"byte_len": 64, "imm": 0x01020304, "opcode": "RECV_RDMA_WITH_IMM"}, region=SOURCE
+    ),
+    READ: granted(local=REGION),
+    CAS: granted(region=SWAPPED, local=REGION_8),
+    FAA: granted(region=ADDED, local=REGION_8),
+    ATOMIC_WRITE: granted(region=SOURCE_8),
+    FLUSH: granted(),
+}
+# IBTA C9-222.1.1: the receive that a WRITE with immediate would use carries the error.
+KEY = refused("REM_ACCESS_ERR")
+KEY_IMM = refused("REM_ACCESS_ERR", [["LOC_ACCESS_ERR", "WR_FLUSH_ERR"]])
+FLAG = refused("REM_INV_REQ_ERR")
+FLAG_IMM = refused(
+    "REM_INV_REQ_ERR",
+    [["REM_INV_REQ_ERR", "WR_FLUSH_ERR"], ["WR_FLUSH_ERR", "WR_FLUSH_ERR"]],
+)
+
+
+def ask(operation: Operation, region=ALL | FG | FP, qp=ALL | FG | FP, **rest: Any) -> Transfer:
+    eight = operation in (CAS, FAA, ATOMIC_WRITE)
+    return Transfer(
+        operation, length=8 if eight else 64, remote=Region(region), qp_access=qp, **rest
+    )
+
+
+def persistent(**rights: Access) -> Transfer:
+    return ask(FLUSH, placement=Placement.PERSISTENT, **rights)
+
+
+REGION_ROWS = [
+    Row("MR-RIGHT-SEND", ask(SEND, NONE), GRANTED[SEND]),
+    Row("MR-RIGHT-SEND", ask(SEND, LW), GRANTED[SEND]),
+    Row("MR-RIGHT-SEND", ask(SEND, RR), GRANTED[SEND]),
+    Row("MR-RIGHT-SEND", ask(SEND, ALL), GRANTED[SEND]),
+    Row("MR-RIGHT-WRITE", ask(WRITE, LW | RW), GRANTED[WRITE]),
+    Row("MR-RIGHT-WRITE", ask(WRITE, LW | RW | MWB), GRANTED[WRITE]),
+    Row("MR-RIGHT-WRITE", ask(WRITE, NONE), KEY),
+    Row("MR-RIGHT-WRITE", ask(WRITE, LW), KEY),
+    Row("MR-RIGHT-WRITE", ask(WRITE, LW | RR | RA), KEY),
+    Row("MR-RIGHT-WRITE", ask(WRITE, LW | MWB | FG), KEY),
+    Row("MR-RIGHT-WRITE-IMM", ask(WRITE_IMM, LW | RW), GRANTED[WRITE_IMM]),
+    Row("MR-RIGHT-WRITE-IMM", ask(WRITE_IMM, LW), KEY_IMM),
+    Row("MR-RIGHT-WRITE-IMM", ask(WRITE_IMM, LW | RR | RA), KEY_IMM),
+    Row("MR-RIGHT-READ", ask(READ, RR), GRANTED[READ]),
+    Row("MR-RIGHT-READ", ask(READ, LW | RR), GRANTED[READ]),
+    Row("MR-RIGHT-READ", ask(READ, NONE), KEY),
+    Row("MR-RIGHT-READ", ask(READ, LW), KEY),
+    Row("MR-RIGHT-READ", ask(READ, LW | RW), KEY),
+    Row("MR-RIGHT-READ", ask(READ, LW | RW | RA), KEY),
+    Row("MR-RIGHT-ATOMIC", ask(CAS, LW | RA), GRANTED[CAS]),
+    Row("MR-RIGHT-ATOMIC", ask(FAA, LW | RA), GRANTED[FAA]),
+    Row("MR-RIGHT-ATOMIC", ask(CAS, LW), KEY),
+    Row("MR-RIGHT-ATOMIC", ask(CAS, LW | RW | RR), KEY),
+    Row("MR-RIGHT-ATOMIC", ask(FAA, NONE), KEY),
+    Row("MR-RIGHT-ATOMIC", ask(FAA, LW | RW | RR), KEY),
+    Row("MR-RIGHT-ATOMIC-WRITE", ask(ATOMIC_WRITE, LW | RW), GRANTED[ATOMIC_WRITE]),
+    Row("MR-RIGHT-ATOMIC-WRITE", ask(ATOMIC_WRITE, LW), KEY),
+    Row("MR-RIGHT-ATOMIC-WRITE", ask(ATOMIC_WRITE, LW | RA | RR), KEY),
+    Row("MR-RIGHT-FLUSH", ask(FLUSH, FG), GRANTED[FLUSH]),
+    Row("MR-RIGHT-FLUSH", ask(FLUSH, LW | FG), GRANTED[FLUSH]),
+    Row("MR-RIGHT-FLUSH", ask(FLUSH, ALL), KEY),
+    Row("MR-RIGHT-FLUSH", ask(FLUSH, LW | FP), KEY),
+    Row("MR-RIGHT-FLUSH", persistent(region=LW | FP), GRANTED[FLUSH]),
+    Row("MR-RIGHT-FLUSH", persistent(region=ALL | FG), KEY),
+]
+
+QUEUE_PAIR_ROWS = [
+    Row("QP-RIGHT-SEND", ask(SEND, qp=NONE), GRANTED[SEND]),
+    Row("QP-RIGHT-SEND", ask(SEND, qp=LW), GRANTED[SEND]),
+    Row("QP-RIGHT-WRITE", ask(WRITE, qp=RW), GRANTED[WRITE]),
+    Row("QP-RIGHT-WRITE", ask(WRITE, qp=NONE), FLAG),
+    Row("QP-RIGHT-WRITE", ask(WRITE, qp=LW | RR | RA), FLAG),
+    Row("QP-RIGHT-WRITE-IMM", ask(WRITE_IMM, qp=LW | RW), GRANTED[WRITE_IMM]),
+    Row("QP-RIGHT-WRITE-IMM", ask(WRITE_IMM, qp=LW | RR), FLAG_IMM),
+    Row("QP-RIGHT-READ", ask(READ, qp=RR), GRANTED[READ]),
+    Row("QP-RIGHT-READ", ask(READ, qp=NONE), FLAG),
+    Row("QP-RIGHT-READ", ask(READ, qp=LW | RW | RA), FLAG),
+    Row("QP-RIGHT-ATOMIC", ask(CAS, qp=RA), GRANTED[CAS]),
+    Row("QP-RIGHT-ATOMIC", ask(FAA, qp=LW | RA), GRANTED[FAA]),
+    Row("QP-RIGHT-ATOMIC", ask(CAS, qp=LW | RW | RR), FLAG),
+    Row("QP-RIGHT-ATOMIC", ask(FAA, qp=NONE), FLAG),
+    Row("QP-RIGHT-ATOMIC-WRITE", ask(ATOMIC_WRITE, qp=RW), GRANTED[ATOMIC_WRITE]),
+    Row("QP-RIGHT-ATOMIC-WRITE", ask(ATOMIC_WRITE, qp=LW | RA | RR), FLAG),
+    Row("QP-RIGHT-FLUSH", ask(FLUSH, qp=FG), GRANTED[FLUSH]),
+    Row("QP-RIGHT-FLUSH", ask(FLUSH, qp=ALL | FP), FLAG),
+    Row("QP-RIGHT-FLUSH", persistent(qp=FP), GRANTED[FLUSH]),
+    Row("QP-RIGHT-FLUSH", persistent(qp=ALL | FG), FLAG),
+]
+
+
+def told(event: str) -> dict[Verdict, Facts]:
+    return {Verdict.PASS: {"responder_events": [[event]]}}
+
+
+EVENT_ROWS = [
+    *(
+        Row("EVENT-ACCESS-ERR", ask(operation, LW, await_event=True), told("QP_ACCESS_ERR"))
+        for operation in (WRITE, READ, CAS, FAA, ATOMIC_WRITE, FLUSH)
+    ),
+    *(
+        Row("EVENT-REQ-ERR", ask(operation, qp=LW, await_event=True), told("QP_REQ_ERR"))
+        for operation in (WRITE, READ, CAS, FAA, ATOMIC_WRITE, FLUSH)
+    ),
+    Row("EVENT-REQ-ERR", ask(FLUSH, qp=ALL, await_event=True), told("QP_REQ_ERR")),
+    # The receive reports it, so no event does.
+    Row(
+        "EVENT-ACCESS-ERR",
+        ask(WRITE_IMM, LW, await_event=True),
+        {Verdict.PASS: {"requester": ["REM_ACCESS_ERR"], "responder_events": [[]]}},
+    ),
+    Row(
+        "EVENT-REQ-ERR",
+        ask(WRITE_IMM, qp=LW, await_event=True),
+        {
+            Verdict.PASS: {
+                "requester": ["REM_INV_REQ_ERR"],
+                "responder_events": [[], ["QP_REQ_ERR"]],
+            }
+        },
+    ),
+]
+
+# Both the region and the queue pair refuse: either may be found first.
+TWICE = {
+    Verdict.PASS: {
+        "requester": ["REM_ACCESS_ERR", "REM_INV_REQ_ERR"],
+        "requester_qp": ["ERR"],
+        "responder_qp": ["ERR"],
+        "region": [[]],
+        "local": [[]],
+    }
+}
+# More than 64 bytes are named by their digest; offsets count from the region's first byte.
+FAR = [[200, 65, "sha256:" + hashlib.sha256(bytes.fromhex(_high("local", 165))[100:]).hexdigest()]]
+
+OTHER_ROWS = [
+    Row("QP-RIGHT-READ", ask(READ, LW, NONE), TWICE),
+    Row("QP-RIGHT-WRITE", ask(WRITE, LW | RR, RR), TWICE),
+    Row(
+        "MR-RIGHT-WRITE",
+        replace(ask(WRITE, LW | RW), length=65, local_offset=100, remote_offset=200),
+        granted(region=FAR),
+    ),
+    Row(
+        "MR-RIGHT-READ",
+        replace(ask(READ, RR), length=2, local_offset=4094, remote_offset=1),
+        granted(local=[[4094, 2, _low("region", 3)[2:]]]),
+    ),
+]
+
+KEPT = {"reported": ["as asked"], "dereg": ["OK"], "pinned_left": [0]}
+OK = {"result": ["OK"], "addressing": [["address"]], **KEPT}
+REGISTERED = {Verdict.PASS: OK}
+INVALID = {Verdict.PASS: {"result": ["EINVAL"], "addressing": [[]], "pinned_left": [0]}}
+NOT_TAKEN = {
+    "result": ["EOPNOTSUPP", "EINVAL", "EPROTONOSUPPORT"],
+    "addressing": [[]],
+    "pinned_left": [0],
+}
+UNCLAIMED = {Verdict.NOT_SUPPORTED: NOT_TAKEN}
+EITHER = {Verdict.PASS: NOT_TAKEN}
+
+REGISTRATION_ROWS = [
+    Row("REG-NO-RIGHTS", Registration(0), REGISTERED),
+    *(
+        Row("REG-FLAGS-LEGAL", Registration(access), REGISTERED)
+        for access in (LW, RR, LW | RW, LW | RA, ALL, MWB, LW | MWB, RR | MWB, ALL | MWB)
+    ),
+    Row("REG-FLAGS-LEGAL", Registration(LW, length=1, page_offset=4095), REGISTERED),
+    # Without atomics or windows the right may be taken and dropped, or refused.
+    Row("REG-FLAGS-LEGAL", Registration(LW | RA), {Verdict.PASS: OK, **UNCLAIMED}, BARE),
+    Row("REG-FLAGS-LEGAL", Registration(MWB), {Verdict.PASS: OK, **UNCLAIMED}, BARE),
+    *(
+        Row("REG-REMOTE-NEEDS-LOCAL", Registration(access), INVALID)
+        for access in (
+            RW,
+            RA,
+            RW | RA,
+            RR | RW,
+            RW | MWB,
+            RW | RO,
+            RR | RA | MWB,
+            RW | ODP,
+        )
+    ),
+    # Two reasons at once: a flag that the device lacks may be what is reported.
+    Row("REG-REMOTE-NEEDS-LOCAL", Registration(RW | ZB), EITHER),
+    Row("REG-REMOTE-NEEDS-LOCAL", Registration(RW | FG), EITHER, BARE),
+    Row("REG-UNDEFINED-BIT", Registration(LW | ODP | 1 << 13), EITHER, BARE),
+    *(
+        Row("REG-UNDEFINED-BIT", Registration(access), INVALID)
+        for access in (1 << 10, 1 << 19, 1 << 30, 1 << 31, LW | 1 << 13, ALL | 1 << 15)
+    ),
+    *(
+        Row("REG-OPTIONAL-BITS", Registration(LW | 1 << bit), REGISTERED, BARE)
+        for bit in range(20, 30)
+    ),
+    Row("REG-OPTIONAL-BITS", Registration(RO), REGISTERED),
+    Row("REG-CAPABILITY", Registration(LW | ODP), REGISTERED),
+    Row("REG-CAPABILITY", Registration(LW | ODP), UNCLAIMED, BARE),
+    Row("REG-CAPABILITY", Registration(LW | FG), REGISTERED),
+    Row("REG-CAPABILITY", Registration(FG), UNCLAIMED, BARE),
+    Row(
+        "REG-CAPABILITY",
+        Registration(LW | ZB),
+        {
+            Verdict.PASS: {"result": ["OK"], "addressing": [["offset"]], **KEPT},
+            Verdict.NOTE: OK,
+            Verdict.NOT_SUPPORTED: NOT_TAKEN,
+        },
+    ),
+    Row(
+        "REG-CAPABILITY",
+        Registration(LW | HT),
+        {Verdict.NOTE: OK, Verdict.NOT_SUPPORTED: NOT_TAKEN},
+    ),
+    Row(
+        "REG-FLUSH-PERSISTENT",
+        Registration(LW | FP),
+        # A device that claims the flag may refuse this memory, but not the flag as such.
+        {
+            Verdict.PASS: OK,
+            Verdict.NOTE: {"result": ["EINVAL"], "addressing": [[]], "pinned_left": [0]},
+        },
+    ),
+    Row("REG-FLUSH-PERSISTENT", Registration(LW | FP), UNCLAIMED, BARE),
+]
+
+# Facts are asked of nothing that the device does not claim.
+UNCLAIMED_TRANSFERS = [
+    (ask(CAS, LW | RR, qp=ALL), "atomic"),
+    (ask(FAA, ALL, qp=ALL), "atomic"),
+    (ask(ATOMIC_WRITE, LW, qp=ALL), "bit 40 is clear"),
+    (ask(FLUSH, LW, qp=ALL), "bit 38 is clear"),
+]
+
+
+def expect(case: Case, caps: Capabilities) -> Expectation:
+    if isinstance(case, Transfer):
+        return transfer.expect(case, caps, SEED)
+    return registration.expect(case, caps)
+
+
+def _set(values: Iterable[Any]) -> set[str]:
+    return {json.dumps(value, sort_keys=True) for value in values}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, id=f"{number}-{row.requirement}-{row.case.id}")
+        for number, row in enumerate(
+            (*REGION_ROWS, *QUEUE_PAIR_ROWS, *EVENT_ROWS, *OTHER_ROWS, *REGISTRATION_ROWS)
+        )
+    ],
+)
+def test_the_oracle_says_what_the_documents_say(row: Row):
+    expectation = expect(row.case, row.caps)
+    assert expectation.requirement == row.requirement
+    assert expectation.unclaimed is None
+    assert {outcome.verdict for outcome in expectation.outcomes} == set(row.allowed)
+    for verdict, facts in row.allowed.items():
+        outcomes = [o for o in expectation.outcomes if o.verdict is verdict]
+        for fact, values in facts.items():
+            assert all(fact in outcome.facts for outcome in outcomes), fact
+            said = [value for outcome in outcomes for value in outcome.facts[fact]]
+            assert _set(said) == _set(values), fact
+
+
+@pytest.mark.parametrize(("case", "reason"), UNCLAIMED_TRANSFERS)
+def test_nothing_is_asked_of_what_the_device_does_not_claim(case: Transfer, reason: str):
+    unclaimed = expect(case, BARE).unclaimed
+    assert unclaimed is not None
+    assert reason in unclaimed
