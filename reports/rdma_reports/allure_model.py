@@ -1,0 +1,220 @@
+"""A result of the run file as a result of Allure: pure, with no file and no pytest in it.
+
+The form is Allure's results format, which version 2 and 3 read: one JSON object a test.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+EPIC = "RDMA memory registration"
+# A known deviation is a failure that is known, not a skip.
+STATUS = {
+    "PASS": "passed",
+    "NOTE": "passed",
+    "FAIL": "failed",
+    "DEVIATION": "failed",
+    "FIXED": "failed",
+    "NOT_SUPPORTED": "skipped",
+    "ERROR": "broken",
+    "CRASH": "broken",
+}
+SEVERITIES = {"MUST": "critical", "SHOULD": "minor", "IMPL": "trivial"}
+# What of a device's identity every result carries, so that several devices can stand in one report.
+IDENTITY = ("device", "driver", "kernel", "firmware", "rdma_core")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a process asks its cases: `thread` names the process among those of the run."""
+
+    identity: Mapping[str, Any]
+    host: str
+    thread: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Start and end of a test, in seconds since 1970."""
+
+    start: float
+    stop: float
+
+
+def case_result(
+    record: Mapping[str, Any],
+    setting: Setting,
+    span: Span,
+    *,
+    uuid: str,
+    block: str | None = None,
+    trouble: str | None = None,
+) -> dict[str, Any]:
+    """The Allure result of a record (the JSON form of a run file's result).
+
+    `block` is the record's failure block. `trouble` says what went wrong after the answer, in
+    teardown: it makes a result broken that was not failed.
+    """
+    status = STATUS[record["verdict"]]
+    details = _details(record, block)
+    if trouble and status in ("passed", "skipped"):
+        status, details = "broken", {"message": trouble}
+    name = record["case"].rpartition("::")[2]
+    driver = str(setting.identity.get("driver", ""))
+    data = _result(name, record["case"], status, span, uuid)
+    data |= {
+        "historyId": _digest(f"{record['case']} {driver}"),
+        "testCaseId": _digest(record["case"]),
+        "titlePath": [record["area"], record["requirement"]],
+        "description": _description(record),
+        "parameters": [
+            {"name": "case", "value": _parameter(name)},
+            {"name": "driver", "value": driver},
+            # The same test on another device of the driver is the same test.
+            {
+                "name": "device",
+                "value": str(setting.identity.get("device", "")),
+                "excluded": True,
+            },
+        ],
+        "labels": [*_case_labels(record), *_setting_labels(setting)],
+        "links": [
+            {"type": "link", "url": url, "name": source.replace(url, "").strip() or url}
+            for source in record["sources"]
+            for url in re.findall(r"https?://\S+", source)[:1]
+        ],
+    }
+    if details:
+        data["statusDetails"] = details
+    return data
+
+
+def unrecorded_result(
+    nodeid: str, status: str, message: str, *, setting: Setting, span: Span, uuid: str
+) -> dict[str, Any]:
+    """The result of a test that left no record: pytest's own word for how it ended."""
+    data = _result(nodeid.rpartition("::")[2], nodeid, status, span, uuid)
+    data |= {
+        "historyId": _digest(nodeid),
+        "testCaseId": _digest(nodeid),
+        "statusDetails": {"message": message},
+        "labels": [_label("epic", EPIC), *_setting_labels(setting)],
+    }
+    return data
+
+
+def evidence(record: Mapping[str, Any], block: str, captured: str = "") -> str:
+    """The text attached to a bad result: the failure block, and all that was seen."""
+    parts = [block, "asked", _lines(record["asked"])]
+    for outcome in record["expected"]:
+        parts += [f"expected: {outcome['name']}", _lines(outcome["facts"])]
+    parts += ["observed", _lines(record["observed"])]
+    if captured:
+        parts += ["captured", captured]
+    return "\n".join(parts) + "\n"
+
+
+def environment(identity: Mapping[str, Any], present: str = "") -> str:
+    """The text of environment.properties, with the values that `present` has from other runs."""
+    values: dict[str, list[str]] = {}
+    for line in present.splitlines():
+        name, separator, text = line.partition("=")
+        if separator:
+            values[name] = text.split("; ")
+    for name, value in identity.items():
+        known = values.setdefault(name, [])
+        text = " ".join(str(value).split()).replace("\\", "/")
+        if value is not None and text not in known:
+            known.append(text)
+    return "".join(f"{name}={'; '.join(known)}\n" for name, known in values.items() if known)
+
+
+def _result(name: str, full_name: str, status: str, span: Span, uuid: str) -> dict[str, Any]:
+    return {
+        "uuid": uuid,
+        "name": name,
+        "fullName": full_name,
+        "status": status,
+        "stage": "finished",
+        "start": round(span.start * 1000),
+        "stop": round(span.stop * 1000),
+    }
+
+
+def _details(record: Mapping[str, Any], block: str | None) -> dict[str, Any] | None:
+    verdict = record["verdict"]
+    if STATUS[verdict] == "passed":
+        return None
+    if verdict == "NOT_SUPPORTED":
+        return {"message": f"the device does not claim it: {record['reason']}"}
+    message = block or record["reason"] or record["title"]
+    if verdict == "DEVIATION":
+        return {
+            "known": True,
+            "message": f"known deviation {record['deviation']}: {record['reason']}\n\n{message}",
+        }
+    if verdict == "FIXED":
+        message = f"delete {record['deviation']} from the deviations: it passes now\n\n{message}"
+    return {"message": message}
+
+
+def _description(record: Mapping[str, Any]) -> str:
+    text = f"{record['requirement']} ({record['level']}): {record['title']}."
+    if record["verdict"] == "NOTE" and record["reason"]:
+        text += f"\n\nNoted: {record['reason']}."
+    return text
+
+
+def _case_labels(record: Mapping[str, Any]) -> list[dict[str, str]]:
+    labels = {
+        "ALLURE_ID": record["case"],
+        "parentSuite": record["area"],
+        "suite": record["requirement"],
+        "epic": EPIC,
+        "feature": record["area"],
+        "story": record["requirement"],
+        "requirement": record["requirement"],
+        "level": record["level"],
+        "severity": SEVERITIES[record["level"]],
+        "verdict": record["verdict"],
+        "hazard": "yes" if record["hazard"] else "no",
+    }
+    if record["deviation"]:
+        labels["deviation"] = record["deviation"]
+    if record["hazard"]:
+        labels["tag"] = "hazard"
+    return [_label(name, value) for name, value in labels.items()]
+
+
+def _setting_labels(setting: Setting) -> list[dict[str, str]]:
+    found = [
+        _label(name, str(setting.identity[name]))
+        for name in IDENTITY
+        if setting.identity.get(name) is not None
+    ]
+    return [
+        *found,
+        _label("host", setting.host),
+        _label("thread", setting.thread),
+        _label("framework", "pytest"),
+        _label("language", "python"),
+    ]
+
+
+def _label(name: str, value: str) -> dict[str, str]:
+    return {"name": name, "value": value}
+
+
+def _parameter(name: str) -> str:
+    return name.partition("[")[2].removesuffix("]") or name
+
+
+def _lines(values: Mapping[str, Any]) -> str:
+    return "\n".join(f"  {name}: {json.dumps(value)}" for name, value in values.items())
+
+
+def _digest(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
