@@ -15,6 +15,7 @@ One TOML file per driver, one table per deviation:
     review = 2026-07-31
 """
 
+import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,14 @@ _KEYS = (
 )
 _RANGES = ("kernel", "firmware")
 _NUMBERS = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})*")
+_COMPARE = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_DEPTH = 8  # of lists and tables in an observed value; real facts have three at most
 _BOUND = re.compile(rf"\s*(>=|<=|==|>|<)\s*({_NUMBERS.pattern})\s*")
 
 
@@ -101,7 +110,7 @@ def load_deviations(paths: Iterable[Path], catalogue: Catalogue) -> tuple[Deviat
     )
 
 
-def match(
+def match(  # noqa: PLR0917  the words by which a case is known
     deviations: Iterable[Deviation],
     driver: str,
     kernel: str,
@@ -145,21 +154,14 @@ def in_range(text: str, bounds: str) -> bool:
     Raises ValueError for bounds of another form. A text that is no version is in no range.
     """
     value = version(text)
-    return all([value is not None and _holds(value, bound) for bound in bounds.split(",")])
+    return value is not None and all(_holds(value, bound) for bound in bounds.split(","))
 
 
 def _holds(value: tuple[int, ...], bound: str) -> bool:
     parsed = _BOUND.fullmatch(bound)
     if parsed is None:
         raise ValueError(f"{bound!r} is no bound")
-    limit = version(parsed[2])
-    return {
-        ">=": value >= limit,
-        "<=": value <= limit,
-        "==": value == limit,
-        ">": value > limit,
-        "<": value < limit,
-    }[parsed[1]]
+    return _COMPARE[parsed[1]](value, version(parsed[2]))
 
 
 def _matches(pattern: str, case_id: str) -> bool:
@@ -243,20 +245,19 @@ def _allowed(entry: Entry, fact: str, value: Any) -> tuple[Any, ...]:
         raise entry.fail(
             f"the fact {fact!r} has no value", "write [[]] if an empty list was observed"
         )
-    if not all(_plain(item) for item in values):
+    if not all(_plain(item, _DEPTH) for item in values):
         raise entry.fail(
-            f"the fact {fact!r} holds a number with a point, a date or a time",
-            "use strings, whole numbers, true, false, lists and tables",
+            f"the fact {fact!r} holds a number with a point, a date or a time, or is nested deep",
+            "use strings, whole numbers, true, false, and lists and tables of these",
         )
     return tuple(values)
 
 
-def _plain(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(_plain(item) for item in value)
-    if isinstance(value, dict):
-        return all(_plain(item) for item in value.values())
-    return isinstance(value, str | int | bool)
+def _plain(value: Any, depth: int) -> bool:
+    if isinstance(value, list | dict):
+        inner = value if isinstance(value, list) else value.values()
+        return depth > 0 and all(_plain(item, depth - 1) for item in inner)
+    return isinstance(value, str | int)  # bool is an int
 
 
 def _day(entry: Entry, key: str) -> date:

@@ -1,0 +1,209 @@
+"""The catalogue is complete and strict, and no bytes get past its loader but as CatalogueError."""
+
+import random
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conformance.spec.vocabulary import Level
+from rdma_conformance.catalogue import Catalogue, CatalogueError, load_catalogue
+from rdma_conformance.entries import package_directory
+
+SUBJECTS = ("SEND", "WRITE", "WRITE-IMM", "READ", "ATOMIC", "ATOMIC-WRITE", "FLUSH")
+RULES = {
+    "REG-FLAGS-LEGAL",
+    "REG-REMOTE-NEEDS-LOCAL",
+    "REG-UNDEFINED-BIT",
+    "REG-OPTIONAL-BITS",
+    "REG-CAPABILITY",
+    "REG-FLUSH-PERSISTENT",
+    "REG-NO-RIGHTS",
+    *(f"MR-RIGHT-{subject}" for subject in SUBJECTS),
+    *(f"QP-RIGHT-{subject}" for subject in SUBJECTS),
+    "EVENT-ACCESS-ERR",
+    "EVENT-REQ-ERR",
+}
+# IBTA numbers of which evidence was seen; another one needs evidence first.
+CLAUSES = {
+    "C9-222.1.1",
+    "9.9.3.1.3",
+    "10.10.2.3",
+    "Table 63",
+    "A19.4.2",
+    "A19.4.1.1",
+    "oA19-13",
+    "oA19-28",
+}
+
+ENTRY = """
+[MR-RIGHT-READ]
+title = "READ from a region without REMOTE_READ is refused"
+level = "MUST"
+rows = ["REM 1"]
+statement = '''
+One
+  two.'''
+why = "w"
+failure = "f"
+asked = "a"
+[[MR-RIGHT-READ.sources]]
+document = "ibv_reg_mr(3)"
+clause = "DESCRIPTION"
+says = "s"
+"""
+
+
+def written(directory: Path, text: str | bytes, name: str = "remote.toml") -> Path:
+    content = text.encode() if isinstance(text, str) else text
+    (directory / name).write_bytes(content)
+    return directory
+
+
+def refusal(directory: Path, text: str | bytes) -> str:
+    with pytest.raises(CatalogueError) as raised:
+        load_catalogue(written(directory, text))
+    return str(raised.value)
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return load_catalogue()
+
+
+def test_it_holds_the_rules_of_registration_rights_and_events(catalogue: Catalogue):
+    assert {rule.id for rule in catalogue} == RULES
+    assert len(catalogue) == len(RULES)
+    assert "MR-RIGHT-READ" in catalogue
+    assert "MR-RIGHT" not in catalogue
+
+
+def test_only_what_implementations_decide_is_not_a_must(catalogue: Catalogue):
+    levels = {rule.id: rule.level for rule in catalogue if rule.level is not Level.MUST}
+    assert levels == {"REG-FLUSH-PERSISTENT": Level.IMPL}
+
+
+def test_the_area_is_the_file(catalogue: Catalogue):
+    assert catalogue["REG-NO-RIGHTS"].area == "registration"
+    assert catalogue["EVENT-REQ-ERR"].area == "remote"
+
+
+def test_every_ibta_clause_is_one_that_was_seen(catalogue: Catalogue):
+    cited = {
+        clause
+        for rule in catalogue
+        for source in rule.sources
+        if source.document.startswith("IBTA")
+        for clause in source.clause.split(", ")
+    }
+    assert cited <= CLAUSES
+
+
+def test_a_rule_does_not_rest_on_one_driver_alone(catalogue: Catalogue):
+    for rule in catalogue:
+        assert any("/sw/" not in source.clause for source in rule.sources), rule.id
+
+
+def test_titles_fit_a_line_of_the_report(catalogue: Catalogue):
+    assert [rule.id for rule in catalogue if len(rule.title) > 90] == []
+
+
+def test_the_digest_follows_every_byte_and_every_name(tmp_path: Path, catalogue: Catalogue):
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for item in package_directory("requirements").iterdir():
+        shutil.copy(str(item), copy)
+    assert load_catalogue(copy).digest == catalogue.digest
+    assert re.fullmatch(r"[0-9a-f]{12}", catalogue.digest)
+    with (copy / "remote.toml").open("a") as file:
+        file.write("#")
+    changed = load_catalogue(copy).digest
+    (copy / "remote.toml").rename(copy / "other.toml")
+    assert len({catalogue.digest, changed, load_catalogue(copy).digest}) == 3
+
+
+def test_text_becomes_one_line(tmp_path: Path):
+    assert load_catalogue(written(tmp_path, ENTRY))["MR-RIGHT-READ"].statement == "One two."
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('level = "MUST"', 'level = "must"', "MUST, SHOULD, IMPL"),
+        ('level = "MUST"', 'levle = "MUST"', "'level' is missing"),
+        ('why = "w"', 'why = "w"\nwho = "x"', "unknown key 'who'"),
+        ('why = "w"', 'why = " "', "'why' is empty"),
+        ('why = "w"', "why = 3", "'why' is not a string"),
+        ('why = "w"', 'why = "\\u001b[31m"', "control character"),
+        ('["REM 1"]', '["REM1"]', "row 'REM1'"),
+        ('["REM 1"]', "[]", "'rows' is not a list"),
+        ('["REM 1"]', '"REM 1"', "'rows' is not a list"),
+        ("[MR-RIGHT-READ]", "[mr-right-read]", "capital letters"),
+        ('says = "s"', 'says = "s"\nurl = "http://x.org"', "https://"),
+        ('says = "s"', "", "'says' is missing"),
+        ('says = "s"', 'says = "s"\npage = 3', "unknown key 'page'"),
+        ('"ibv_reg_mr(3)"', '"IBTA vol 1"', "no evidence"),
+        ("[[MR-RIGHT-READ.sources]]", "[MR-RIGHT-READ.sources]", "'sources' is not a list"),
+        ("[MR-RIGHT-READ]", "x = 1\n[MR-RIGHT-READ]", "this is no id"),
+        ("[MR-RIGHT-READ]", "X-1 = 1\n[MR-RIGHT-READ]", "X-1 is not a table"),
+        ("[MR-RIGHT-READ]", "[MR-RIGHT-READ", "not TOML"),
+    ],
+)
+def test_one_error_names_file_entry_and_mend(tmp_path: Path, old: str, new: str, told: str):
+    assert old in ENTRY
+    message = refusal(tmp_path, ENTRY.replace(old, new, 1))
+    assert message.startswith("remote.toml: ")
+    assert told in message
+    assert "\n" not in message
+
+
+def test_an_id_is_used_once_in_all_files(tmp_path: Path):
+    written(tmp_path, ENTRY, "also.toml")
+    message = refusal(tmp_path, ENTRY)
+    assert "remote.toml: [MR-RIGHT-READ]" in message
+    assert "also.toml" in message
+    assert "not TOML" in refusal(tmp_path, ENTRY + ENTRY)
+
+
+def test_a_folder_without_requirements_is_an_error(tmp_path: Path):
+    assert "no requirement" in refusal(tmp_path, b"")
+    with pytest.raises(CatalogueError, match="cannot be read"):
+        load_catalogue(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff\xfe",
+        b"a = " + b"[" * 100_000,
+        b"a = " + b"9" * 10_000,
+        b"[" + b"A-1." * 5_000 + b"x]",
+        b"a = 2026-02-31",
+        b"\0",
+        b'"\\ud800" = 1',
+    ],
+)
+def test_hostile_bytes_are_an_error(tmp_path: Path, content: bytes):
+    refusal(tmp_path, content)
+    refusal(tmp_path, ENTRY.encode() + content)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_damage_loads_or_is_one_error(tmp_path: Path, seed: int):
+    chance = random.Random(seed)
+    taken = 0
+    for _ in range(250):
+        content = bytearray(ENTRY.encode())
+        for _ in range(chance.randint(1, 3)):
+            at = chance.randrange(len(content))
+            until = at + chance.randrange(12)
+            content[at:until] = chance.choice(
+                [b"", bytes(content[at:until]) * 2, chance.randbytes(3), b'"', b"]", b"= ", b"\n"]
+            )
+        try:
+            load_catalogue(written(tmp_path, bytes(content)))
+            taken += 1
+        except CatalogueError as error:
+            assert str(error)
+    assert 0 < taken < 250
