@@ -11,7 +11,6 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Generator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +39,15 @@ def is_marked(item: pytest.Item) -> bool:
 
 
 def install(
-    config: pytest.Config, identity: Mapping[str, Any], is_case: IsCase = is_marked
+    config: pytest.Config,
+    identity: Mapping[str, Any],
+    links: Mapping[str, str] | None = None,
+    is_case: IsCase = is_marked,
 ) -> None:
     """Take the cases of this session over from allure-pytest; nothing without --alluredir.
 
-    `identity` is that of the run file's header. To be called at pytest_configure or
+    `identity` is that of the run file's header; `links` gives the URL of a source by its words in
+    a record's `sources`. To be called at pytest_configure or
     pytest_sessionstart, in each process that runs tests and in the controller of xdist. Raises
     pytest.UsageError when the directory cannot be written.
     """
@@ -52,7 +55,7 @@ def install(
     if not directory or config.option.collectonly:
         return
     worker = getattr(config, "workerinput", {}).get("workerid")
-    setting = Setting(identity, socket.gethostname(), worker or "main")
+    setting = Setting(identity, socket.gethostname(), worker or "main", links or {})
     listener = CaseListener(config, Path(directory).absolute(), setting, is_case)
     config.pluginmanager.register(listener, "rdma_conformance_allure")
     _installed.append(listener)
@@ -176,7 +179,7 @@ class CaseListener:
         data = unrecorded_result(
             nodeid, status, message, setting=self._setting, span=span, uuid=name
         )
-        self._json(name, data)
+        self._put(f"{name}-result.json", json.dumps(data, separators=(",", ":")))
 
     def write(
         self,
@@ -192,37 +195,46 @@ class CaseListener:
         data = case_result(record, self._setting, span, uuid=name, block=block, trouble=trouble)
         if block:
             source = f"{name}-attachment.txt"
-            self._file(source, evidence(record, block, captured))
+            self._put(source, evidence(record, block, captured))
             data["attachments"] = [{"name": "evidence", "source": source, "type": "text/plain"}]
-        self._json(name, data)
+        self._put(f"{name}-result.json", json.dumps(data, separators=(",", ":")))
 
     def write_environment(self) -> None:
         """Write environment.properties, keeping what runs on other devices wrote there."""
         path = self._directory / "environment.properties"
-        present = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-        self._file(path.name, environment(self._setting.identity, present), os.O_TRUNC)
-
-    def _json(self, name: str, data: Mapping[str, Any]) -> None:
-        self._file(f"{name}-result.json", json.dumps(data, separators=(",", ":")))
-
-    def _file(self, name: str, text: str, flag: int = os.O_EXCL) -> None:
-        # Three system calls a file, and no temporary name: nothing reads before the run has ended,
-        # and on the shared directory of a VM each call is a round trip.
-        path = self._directory / name
         try:
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flag, 0o666)
-            try:
-                _write_whole(fd, text.encode("utf-8", "backslashreplace"))
-            finally:
-                os.close(fd)
+            present = path.read_text("utf-8", "replace") if path.is_file() else ""
+            _write_file(path, environment(self._setting.identity, present), os.O_TRUNC)
         except OSError as error:
-            with suppress(OSError):
-                path.unlink()
-            pytest.exit(
-                f"Allure results cannot be written to {self._directory}: {error.strerror}. "
-                "Make room or leave --alluredir out",
-                pytest.ExitCode.INTERNAL_ERROR,
-            )
+            raise pytest.UsageError(self._mend(error)) from error
+
+    def _put(self, name: str, text: str) -> None:
+        """Write a file; if that fails, end the run: a report with holes would look better."""
+        try:
+            _write_file(self._directory / name, text, os.O_EXCL)
+        except OSError as error:
+            manager = self._config.pluginmanager
+            session = manager.get_plugin("dsession") or manager.get_plugin("session")
+            session.shouldstop = self._mend(error)
+
+    def _mend(self, error: OSError) -> str:
+        return (
+            f"Allure results cannot be written to {self._directory}: {error.strerror}. "
+            "Make room or leave --alluredir out"
+        )
+
+
+def _write_file(path: Path, text: str, flag: int) -> None:
+    # Three system calls, and no temporary name: nothing reads before the run has ended, and on the
+    # shared directory of a VM each call is a round trip.
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flag, 0o666)
+    try:
+        _write_whole(fd, text.encode("utf-8", "backslashreplace"))
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(fd)
 
 
 def _write_whole(fd: int, data: bytes) -> None:

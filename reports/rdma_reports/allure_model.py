@@ -5,9 +5,8 @@ The form is Allure's results format, which version 2 and 3 read: one JSON object
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 EPIC = "RDMA memory registration"
@@ -29,11 +28,15 @@ IDENTITY = ("device", "driver", "kernel", "firmware", "rdma_core")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where a process asks its cases: `thread` names the process among those of the run."""
+    """Where a process asks its cases.
+
+    `thread` names the process among those of the run, `links` gives the URL of a source.
+    """
 
     identity: Mapping[str, Any]
     host: str
     thread: str
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +85,9 @@ def case_result(
         ],
         "labels": [*_case_labels(record), *_setting_labels(setting)],
         "links": [
-            {"type": "link", "url": url, "name": source.replace(url, "").strip() or url}
+            {"type": "link", "url": setting.links[source], "name": source}
             for source in record["sources"]
-            for url in re.findall(r"https?://\S+", source)[:1]
+            if source in setting.links
         ],
     }
     if details:
