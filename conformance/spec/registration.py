@@ -62,7 +62,7 @@ def expect(case: Registration, caps: Capabilities) -> Expectation:
         outcomes.append(_refused("refused and not claimed", NOT_TAKEN, Verdict.NOT_SUPPORTED))
     elif access & Access.FLUSH_PERSISTENT:
         reason = "refused for memory that is not persistent"
-        outcomes.append(_refused(reason, NOT_TAKEN, Verdict.NOTE))
+        outcomes.append(_refused(reason, ("EINVAL",), Verdict.NOTE))
     if not unclaimed or all(CLAIMED_BY[flag] is None for flag in unclaimed):
         outcomes += _registered(access)
     if access & Access.REMOTE_ATOMIC and not caps.has("atomic"):

@@ -63,8 +63,8 @@ def full_rights(operation: Operation, placement: Placement = Placement.GLOBAL) -
 
 
 def requirement(case: Transfer) -> str:
-    """The id of the rule that a case asks: of the region's rights when the QP has them all."""
-    by_region = ALL_RIGHTS in case.qp_access
+    """The id of the rule that a case asks: of the region's rights when the QP has all."""
+    by_region = full_rights(case.operation, case.placement) in case.qp_access
     if case.await_event:
         return "EVENT-ACCESS-ERR" if by_region else "EVENT-REQ-ERR"
     subject = _SUBJECT.get(case.operation, case.operation.name)
