@@ -1,0 +1,186 @@
+"""The controller's side: start a worker, ask it with a time bound, and bury it when it hangs."""
+
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import execnet
+
+import conformance
+import rdma_conformance
+from rdma_conformance.endpoint.server import PROTOCOL
+
+START_S = 60.0  # importing pyverbs takes seconds on an emulated machine
+KILL_S = 5.0  # after SIGKILL a process that stays can only be waiting in the kernel
+
+
+class WorkerDied(Exception):
+    """The worker ended while it was asked; `exit_info` says how."""
+
+    def __init__(self, exit_info: str):
+        super().__init__(f"the endpoint worker died: {exit_info}")
+        self.exit_info = exit_info
+
+
+class WorkerHung(Exception):
+    """No answer within `seconds`. `phase` is `asked` when the driver owed one, else `control`."""
+
+    def __init__(self, phase: str, seconds: float, kernel_stack: str, end: str):
+        where = f"\n{kernel_stack}" if kernel_stack else ""
+        super().__init__(
+            f"no answer within {seconds:g} s (phase: {phase}); the worker {end}{where}"
+        )
+        self.phase = phase
+        self.seconds = seconds
+        self.kernel_stack = kernel_stack
+
+
+class WorkerError(Exception):
+    """The suite itself failed in the worker. `kind` is as in `server`."""
+
+    def __init__(self, message: str, traceback: str = "", kind: str = "suite"):
+        super().__init__(message)
+        self.message = message
+        self.traceback = traceback
+        self.kind = kind
+
+
+class Worker:
+    """A worker process, local or behind ssh.
+
+    `python` is the command that runs it and may be several words, such as
+    `ip netns exec left /usr/bin/python3`; without it this interpreter (or the remote `python3`)
+    is taken. Raises WorkerError when none can be had.
+    """
+
+    def __init__(self, python: str | None = None, ssh: str | None = None):
+        self._ids = count(1)
+        self._local = ssh is None
+        self._group = execnet.Group()
+        self._gateway: execnet.Gateway | None = None
+        # The main thread is the one that verbs are called in: signals and memory are its own.
+        spec = "popen" if ssh is None else f"ssh={ssh}"
+        spec += "//execmodel=main_thread_only"
+        command = python or (shlex.quote(sys.executable) if self._local else "python3")
+        spec += f"//python={command}"
+        self.name = f"{ssh}: {command}" if ssh else command
+        self.pid = self._start(spec)
+
+    def _start(self, spec: str) -> int:
+        try:
+            self._gateway = self._group.makegateway(spec)
+            self._channel = self._gateway.remote_exec(
+                _bootstrap, paths=_package_parents() if self._local else [], protocol=PROTOCOL
+            )
+            hello = self._channel.receive(START_S)
+        except execnet.RemoteError as error:
+            self.close()
+            raise WorkerError(
+                f"the endpoint worker ({self.name}) did not start: {_last_line(error.formatted)}",
+                error.formatted,
+            ) from None
+        except (EOFError, OSError, execnet.HostNotFound, execnet.TimeoutError) as error:
+            self.close()
+            reason = str(error) or "it ended before it said anything"
+            raise WorkerError(
+                f"the endpoint worker ({self.name}) did not start: {reason}"
+            ) from None
+        if hello["protocol"] != PROTOCOL:
+            self.close()
+            raise WorkerError(
+                f"the worker ({self.name}) speaks protocol {hello['protocol']}, this suite "
+                f"{PROTOCOL}: install the same release of rdma-conformance on both hosts"
+            )
+        return hello["pid"]
+
+    def call(self, do: str, timeout: float, **payload: Any) -> Any:
+        """The answer to a request. Raises WorkerDied, WorkerHung or WorkerError.
+
+        After the first two the worker is gone: make another.
+        """
+        number = next(self._ids)
+        phase = "control"
+        deadline = time.monotonic() + timeout
+        try:
+            self._channel.send({"id": number, "do": do, **payload})
+            while "phase" in (answer := self._receive(number, deadline)):
+                phase = answer["phase"]
+        except execnet.TimeoutError:
+            stack = _kernel_stacks(self.pid) if self._local else ""
+            raise WorkerHung(phase, timeout, stack, self._bury()) from None
+        except (EOFError, OSError, execnet.RemoteError):
+            raise WorkerDied(self._bury()) from None
+        except BaseException:  # interrupted: nobody will ever fetch the answer
+            self._bury()
+            raise
+        if "error" in answer:
+            error = answer["error"]
+            raise WorkerError(error["message"], error["traceback"], error["kind"])
+        return answer["result"]
+
+    def _receive(self, number: int, deadline: float) -> dict[str, Any]:
+        while True:
+            answer = self._channel.receive(max(0.0, deadline - time.monotonic()))
+            if answer["id"] == number:
+                return answer
+
+    def _bury(self) -> str:
+        """Kill what is left of the worker; returns how it ended."""
+        process = self._gateway._io.popen
+        with suppress(subprocess.TimeoutExpired):
+            # One that died by itself is to be seen with its own status, not with our signal.
+            process.wait(0.0 if self._channel.isclosed() is False else 1.0)
+        if process.poll() is None:
+            process.kill()
+        try:
+            code = process.wait(KILL_S)
+        except subprocess.TimeoutExpired:
+            return f"(pid {self.pid}) waits in the kernel and can't be killed: it was left behind"
+        self.close()
+        if code < 0:
+            return f"was killed by {signal.Signals(-code).name}"
+        return f"exited with status {code}"
+
+    def close(self) -> None:
+        """End the worker; it closes what it has open. Kills it when it takes too long."""
+        self._group.terminate(timeout=KILL_S)
+
+
+def _bootstrap(channel, paths, protocol):
+    """Runs in the worker: packages are found by `paths`, everything else as its python does."""
+    import sys  # noqa: PLC0415
+
+    sys.path[:0] = paths
+    from rdma_conformance.endpoint.server import serve  # noqa: PLC0415
+
+    del sys.path[: len(paths)]
+    serve(channel, protocol)
+
+
+def _package_parents() -> list[str]:
+    """Where this suite's packages lie, for workers that run another python."""
+    packages = (conformance, rdma_conformance)
+    return list(dict.fromkeys(str(Path(each.__path__[0]).parent) for each in packages))
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]
+
+
+def _kernel_stacks(pid: int) -> str:
+    """Where in the kernel the process's threads wait: stack (root only) or the function's name."""
+    lines = []
+    for task in sorted(Path(f"/proc/{pid}/task").glob("[0-9]*")):
+        for name in ("stack", "wchan"):
+            with suppress(OSError):
+                text = (task / name).read_text().strip()
+                if text and text != "0":
+                    lines.append(f"thread {task.name} {name}:\n{text}")
+                    break
+    return "\n".join(lines)

@@ -1,0 +1,119 @@
+"""The worker's side of the channel: take requests, perform them, answer.
+
+Requests are {"id", "do", ...}; answers {"id", "result"} or {"id", "error": {"kind", "message",
+"traceback"}}, and {"id", "phase": "asked"} goes ahead when a case comes up whose lack of an
+answer is the driver's. Kinds: `pyverbs` (not importable here), `verbs` (a verb was refused while
+preparing), `suite` (all else).
+"""
+
+import ctypes
+import os
+import platform
+import signal
+import traceback
+from typing import Any
+
+from rdma_conformance.endpoint import capabilities
+
+PROTOCOL = 1  # counted up with every change of requests, facts or cases
+PR_SET_PDEATHSIG = 1  # prctl(2)
+
+
+def serve(channel: Any, protocol: int) -> None:
+    """Answer requests until the channel closes.
+
+    `protocol` is what the controller speaks: on another host another release may be installed.
+    """
+    _detach()
+    channel.send({"pid": os.getpid(), "protocol": PROTOCOL, "python": platform.python_version()})
+    if protocol != PROTOCOL:
+        return
+    session = Session(channel)
+    try:
+        for request in channel:
+            channel.send({"id": request["id"], **session.answer(request)})
+    except EOFError:
+        pass  # the controller is gone
+    finally:
+        session.close()
+
+
+def _detach() -> None:
+    """Leave the terminal's process group, and die with the parent, however that ends."""
+    os.setpgid(0, 0)
+    parent = os.getppid()
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it died before the line above
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Session:
+    """The ends that this worker has open and the pair that they make."""
+
+    def __init__(self, channel: Any):
+        self._channel = channel
+        self._ends: dict[str, Any] = {}
+        self._pair: Any = None
+        self._id: Any = None
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """`{"result": ...}` or `{"error": ...}`: nothing that goes wrong ends the worker."""
+        self._id = request["id"]
+        try:
+            return {"result": self._perform(**request)}
+        except ImportError as error:
+            return _error("pyverbs", error)
+        except Exception as error:
+            verb_refused = type(error).__name__ == "VerbsError"
+            return _error("verbs" if verb_refused else "suite", error)
+
+    def _perform(self, id: int, do: str, **payload: Any) -> Any:
+        return getattr(self, f"do_{do}")(**payload)
+
+    def do_open(self, end: str, device: str, port: int, gid_index: int) -> None:
+        """Open a device of this host as the end named `end`."""
+        from rdma_conformance.endpoint.end import End  # noqa: PLC0415 - needs pyverbs
+
+        self._ends[end] = End(device, port, gid_index)
+
+    def do_identify(self, end: str) -> dict[str, Any]:
+        """The attributes of an opened end, and what they claim."""
+        attributes = self._ends[end].attributes()
+        found = capabilities.read(attributes)
+        probed = self._ends[end].probe()
+        return {
+            "attributes": attributes,
+            "claims": {**found.claims, **probed["claims"]},
+            "denials": {**found.denials, **probed["denials"]},
+        }
+
+    def do_perform(
+        self, cases: list[dict[str, Any]], seed: int, plant: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Perform cases with the ends `requester` and `responder` of this worker."""
+        if self._pair is None:
+            self._pair = self._make_pair(plant)
+        return self._pair.perform(cases, seed)
+
+    def _make_pair(self, plant: str | None) -> Any:
+        from rdma_conformance.endpoint.pair import Pair  # noqa: PLC0415 - needs pyverbs
+        from rdma_conformance.plants import HONEST, PLANTS  # noqa: PLC0415
+
+        fault = PLANTS[plant] if plant else HONEST
+        return Pair(self._ends["requester"], self._ends["responder"], fault, self._asked)
+
+    def _asked(self) -> None:
+        self._channel.send({"id": self._id, "phase": "asked"})
+
+    def do_call(self, end: str, method: str, arguments: list[Any]) -> Any:
+        """Call a method of an end, for a pair that lives elsewhere."""
+        return getattr(self._ends[end], method)(*arguments)
+
+    def close(self) -> None:
+        for end in self._ends.values():
+            end.close()
+
+
+def _error(kind: str, error: BaseException) -> dict[str, Any]:
+    trace = "".join(traceback.format_exception(error))
+    return {"error": {"kind": kind, "message": str(error), "traceback": trace}}

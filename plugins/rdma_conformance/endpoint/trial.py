@@ -1,0 +1,66 @@
+"""One registration on trial: made, looked at, and taken back."""
+
+from typing import Any
+
+from rdma_conformance.endpoint import verbs
+from rdma_conformance.endpoint.accounting import PinnedMemory
+from rdma_conformance.endpoint.arena import Area, image
+
+NONE = "none"
+
+
+class Trials:
+    """Registers memory of the suite, one region at a time, and watches what that pins."""
+
+    def __init__(self, domain: Any):
+        self._domain = domain
+        self._pinned = PinnedMemory()
+        self._areas: dict[tuple[int, int], Area] = {}
+        self._stuck: list[Any] = []
+        self._made: Any = None
+        self._pinned_before = 0
+        self.area: Area
+
+    def register(self, access: int, length: int, page_offset: int, seed: int) -> dict[str, str]:
+        """Register; `result` is OK or the errno, `reported` what the binding shows otherwise."""
+        key = (length, page_offset)
+        if key not in self._areas:
+            self._areas[key] = Area(length, page_offset)
+        self.area = self._areas[key]
+        self.area.fill(image(seed, "local", length))
+        self._pinned_before = self._pinned.kilobytes()
+        try:
+            self._made = verbs.register(self._domain, self.area.address, length, access)
+        except verbs.VerbsError as refused:
+            return {"result": refused.name, "reported": "as asked"}
+        return {"result": "OK", "reported": self._reported()}
+
+    @property
+    def lkey(self) -> int:
+        return int(self._made.lkey)
+
+    def _reported(self) -> str:
+        found = {"address": int(self._made.buf), "length": int(self._made.length)}
+        asked = {"address": self.area.address, "length": self.area.length}
+        differing = [f"{name} {found[name]:#x}" for name in asked if found[name] != asked[name]]
+        return ", ".join(differing) or "as asked"
+
+    def deregister(self) -> dict[str, Any]:
+        """`dereg` is OK, an errno or none; `pinned_left` what VmPin grew by since before, in kB."""
+        result = NONE
+        if self._made is not None:
+            result = "OK"
+            try:
+                verbs.deregister(self._made)
+            except verbs.VerbsError as refused:
+                self._stuck.append(
+                    self._made
+                )  # it ends with the process: a second try tells nothing
+                result = refused.name
+            self._made = None
+        return {"dereg": result, "pinned_left": self._pinned.kilobytes() - self._pinned_before}
+
+    def close(self) -> None:
+        for area in self._areas.values():
+            area.close()
+        self._pinned.close()

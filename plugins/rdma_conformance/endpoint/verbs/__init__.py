@@ -1,0 +1,29 @@
+"""The only place that imports pyverbs: releases 50 to 65 look the same from outside it.
+
+What goes in and comes out are builtin types and the few classes here; a verb that is refused
+raises `VerbsError`.
+"""
+
+from rdma_conformance.endpoint.verbs.device import (
+    Completions,
+    Device,
+    allocate_domain,
+    deregister,
+    rdma_core,
+    register,
+)
+from rdma_conformance.endpoint.verbs.errors import VerbsError
+from rdma_conformance.endpoint.verbs.queue_pair import QueuePair, WorkRequest, receive_request
+
+__all__ = [
+    "Completions",
+    "Device",
+    "QueuePair",
+    "VerbsError",
+    "WorkRequest",
+    "allocate_domain",
+    "deregister",
+    "rdma_core",
+    "receive_request",
+    "register",
+]

@@ -1,0 +1,21 @@
+"""How a verb says no."""
+
+import errno
+
+from pyverbs.pyverbs_error import PyverbsError
+
+
+class VerbsError(Exception):
+    """A verb was refused; `name` is the errno's name, such as EINVAL."""
+
+    def __init__(self, name: str, what: str):
+        super().__init__(f"{what}: {name}")
+        self.name = name
+
+
+def refusal(error: PyverbsError, what: str) -> VerbsError:
+    """The failure of the verb `what`, by the errno that pyverbs carries along."""
+    code = abs(getattr(error, "error_code", 0) or 0)
+    name = errno.errorcode.get(code, f"errno {code}") if code else str(error)
+    # Linux gives 95 two names, and the field says EOPNOTSUPP.
+    return VerbsError("EOPNOTSUPP" if code == errno.EOPNOTSUPP else name, what)

@@ -1,0 +1,263 @@
+"""Planted faults: ways of a broken driver, played on a working one, to test the suite itself.
+
+Each turns cases of exactly one requirement red. They change nothing of the kernel: an endpoint
+asks for other rights than the case says, or reports other facts than it saw. Positive controls
+are never touched: those give all rights, and no fault is triggered by such a case.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.spec.model import ALL_RIGHTS
+from conformance.spec.vocabulary import Access, Event, Operation, Status
+
+Wire = Mapping[str, Any]  # a case as `spec.model.wire` makes it
+
+LW, RW, RR = Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.REMOTE_READ
+RA, FG, FP = Access.REMOTE_ATOMIC, Access.FLUSH_GLOBAL, Access.FLUSH_PERSISTENT
+
+
+@dataclass(frozen=True, slots=True)
+class Plant:
+    """A fault: which requirement it breaks, when it strikes, and what it does then."""
+
+    name: str
+    breaks: str
+    summary: str
+    when: Callable[[Wire], bool]
+    adds: int = 0  # rights that the region gets unasked
+    drops: int = 0  # bits of the region's access that are lost
+    adds_to_queue_pair: int = 0
+    reports: Mapping[str, Any] = field(default_factory=dict)  # instead of what was seen
+    stray_byte: bool = False  # the byte behind the range of the operation is written, too
+    leak: bool = False  # a page stays pinned
+    misbehave: str | None = None  # "hang" or "die" instead of performing the case
+
+    def of(self, case: Wire) -> "Plant":
+        """This fault if `case` triggers it, else the honest driver."""
+        return self if self.when(case) else HONEST
+
+    def region_access(self, access: int) -> int:
+        return int((access | self.adds) & ~self.drops)
+
+    def qp_access(self, access: int) -> int:
+        return int(access | self.adds_to_queue_pair)
+
+    def report(self, observation: dict[str, Any]) -> dict[str, Any]:
+        return {**observation, **self.reports}
+
+
+HONEST = Plant("honest", "", "a driver as it is", lambda case: False)
+
+
+def _registration(access: int) -> Callable[[Wire], bool]:
+    return lambda case: case["kind"] == "registration" and case["access"] == access
+
+
+def _region(operation: Operation, access: int) -> Callable[[Wire], bool]:
+    """`operation` on a region of exactly `access` through a queue pair that allows everything."""
+    return lambda case: (
+        _operation(case, operation, awaited=False)
+        and case["remote"]["access"] == access
+        and case["qp_access"] & ALL_RIGHTS == ALL_RIGHTS
+    )
+
+
+def _queue_pair(operation: Operation, access: int) -> Callable[[Wire], bool]:
+    """`operation` through a responder's queue pair of exactly `access`."""
+    return lambda case: _operation(case, operation, awaited=False) and case["qp_access"] == access
+
+
+def _awaited(operation: Operation, by_region: bool) -> Callable[[Wire], bool]:
+    """A refused `operation` whose event is awaited; the region or the queue pair refuses it."""
+    return lambda case: (
+        _operation(case, operation, awaited=True)
+        and (case["qp_access"] & ALL_RIGHTS == ALL_RIGHTS) is by_region
+    )
+
+
+def _operation(case: Wire, operation: Operation, awaited: bool) -> bool:
+    return (
+        case["kind"] == "transfer"
+        and case["operation"] == operation
+        and case["await_event"] is awaited
+    )
+
+
+def _refused(errno_name: str) -> dict[str, Any]:
+    return {"result": errno_name, "addressing": [], "dereg": "none"}
+
+
+_ALL = (
+    Plant(
+        "refuses-legal-flags",
+        "REG-FLAGS-LEGAL",
+        "LOCAL_WRITE with REMOTE_READ is refused",
+        _registration(LW | RR),
+        reports=_refused("EINVAL"),
+    ),
+    Plant(
+        "adds-local-write",
+        "REG-REMOTE-NEEDS-LOCAL",
+        "REMOTE_WRITE alone is registered as if LOCAL_WRITE had been asked for, too",
+        _registration(RW),
+        adds=LW,
+    ),
+    Plant(
+        "takes-undefined-bit",
+        "REG-UNDEFINED-BIT",
+        "bit 13 is ignored where it must be refused",
+        _registration(LW | 1 << 13),
+        drops=1 << 13,
+    ),
+    Plant(
+        "refuses-optional-bit",
+        "REG-OPTIONAL-BITS",
+        "bit 25 is refused where it must be ignored",
+        _registration(LW | 1 << 25),
+        reports=_refused("EINVAL"),
+    ),
+    Plant(
+        "wrong-errno-for-capability",
+        "REG-CAPABILITY",
+        "on-demand paging is refused with EBUSY",
+        _registration(LW | Access.ON_DEMAND),
+        reports=_refused("EBUSY"),
+    ),
+    Plant(
+        "wrong-errno-for-persistence",
+        "REG-FLUSH-PERSISTENT",
+        "persistent flush is refused with EIO",
+        _registration(LW | FP),
+        reports=_refused("EIO"),
+    ),
+    Plant(
+        "leaks-pinned-page",
+        "REG-NO-RIGHTS",
+        "a page stays pinned after deregistration",
+        _registration(0),
+        leak=True,
+    ),
+    Plant(
+        "send-writes-region",
+        "MR-RIGHT-SEND",
+        "a SEND also writes a byte of a region that it does not name",
+        _region(Operation.SEND, LW),
+        stray_byte=True,
+    ),
+    Plant(
+        "read-right-lets-write",
+        "MR-RIGHT-WRITE",
+        "a region with REMOTE_READ alone may be written by the peer",
+        _region(Operation.WRITE, RR),
+        adds=LW | RW,
+    ),
+    Plant(
+        "write-one-byte-more",
+        "MR-RIGHT-WRITE",
+        "a WRITE writes one byte too many",
+        _region(Operation.WRITE, LW | RW),
+        stray_byte=True,
+    ),
+    Plant(
+        "write-imm-other-status",
+        "MR-RIGHT-WRITE-IMM",
+        "a refused WRITE with immediate data is reported as REM_OP_ERR",
+        _region(Operation.WRITE_IMM, LW),
+        reports={"requester": Status.REM_OP_ERR.name},
+    ),
+    Plant(
+        "write-right-lets-read",
+        "MR-RIGHT-READ",
+        "a region without REMOTE_READ may be read by the peer",
+        _region(Operation.READ, LW | RW),
+        adds=RR,
+    ),
+    Plant(
+        "write-right-lets-swap",
+        "MR-RIGHT-ATOMIC",
+        "a region without REMOTE_ATOMIC takes a compare and swap",
+        _region(Operation.CMP_SWAP, LW | RW),
+        adds=RA,
+    ),
+    Plant(
+        "atomic-write-refused",
+        "MR-RIGHT-ATOMIC-WRITE",
+        "REMOTE_WRITE is lost, so that ATOMIC_WRITE is refused",
+        _region(Operation.ATOMIC_WRITE, LW | RW),
+        drops=RW,
+    ),
+    Plant(
+        "flush-refused",
+        "MR-RIGHT-FLUSH",
+        "FLUSH_GLOBAL is lost, so that FLUSH is refused",
+        _region(Operation.FLUSH, FG),
+        drops=FG,
+    ),
+    Plant(
+        "dies-of-send",
+        "QP-RIGHT-SEND",
+        "a SEND to a queue pair without any right kills the process",
+        _queue_pair(Operation.SEND, 0),
+        misbehave="die",
+    ),
+    Plant(
+        "queue-pair-lets-write",
+        "QP-RIGHT-WRITE",
+        "a queue pair without REMOTE_WRITE takes a WRITE",
+        _queue_pair(Operation.WRITE, LW | RR),
+        adds_to_queue_pair=RW,
+    ),
+    Plant(
+        "refusal-reported-as-success",
+        "QP-RIGHT-WRITE-IMM",
+        "the requester is told SUCCESS of a WRITE with immediate data that was refused",
+        _queue_pair(Operation.WRITE_IMM, LW),
+        reports={"requester": Status.SUCCESS.name},
+    ),
+    Plant(
+        "hangs-on-read",
+        "QP-RIGHT-READ",
+        "a READ through a queue pair without REMOTE_READ never returns",
+        _queue_pair(Operation.READ, LW | RW),
+        misbehave="hang",
+    ),
+    Plant(
+        "queue-pair-lets-add",
+        "QP-RIGHT-ATOMIC",
+        "a queue pair without REMOTE_ATOMIC takes a fetch and add",
+        _queue_pair(Operation.FETCH_ADD, LW | RR),
+        adds_to_queue_pair=RA,
+    ),
+    Plant(
+        "atomic-write-one-byte-more",
+        "QP-RIGHT-ATOMIC-WRITE",
+        "an ATOMIC_WRITE writes nine bytes",
+        _queue_pair(Operation.ATOMIC_WRITE, LW | RW | RR),
+        stray_byte=True,
+    ),
+    Plant(
+        "queue-pair-lets-flush",
+        "QP-RIGHT-FLUSH",
+        "a queue pair without FLUSH_GLOBAL takes a FLUSH",
+        _queue_pair(Operation.FLUSH, LW),
+        adds_to_queue_pair=FG,
+    ),
+    Plant(
+        "drops-access-event",
+        "EVENT-ACCESS-ERR",
+        "the responder is never told of a refused WRITE",
+        _awaited(Operation.WRITE, by_region=True),
+        reports={"responder_events": []},
+    ),
+    Plant(
+        "wrong-request-event",
+        "EVENT-REQ-ERR",
+        "an invalid request is told as an access error",
+        _awaited(Operation.READ, by_region=False),
+        reports={"responder_events": [Event.QP_ACCESS_ERR.value]},
+    ),
+)
+
+PLANTS: Mapping[str, Plant] = {plant.name: plant for plant in _ALL}
