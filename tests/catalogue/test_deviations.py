@@ -189,10 +189,14 @@ def test_a_missing_file_is_one_error(tmp_path: Path):
         load_deviations([tmp_path / "none.toml"], CATALOGUE)
 
 
-def test_a_fact_that_is_nested_without_end_is_an_error(tmp_path: Path):
-    deep = "[RXE-001.observed" + ".a" * 5_000 + "]\nb = 1\n"
+@pytest.mark.parametrize(
+    ("depth", "told"),
+    [(100, "nested deep"), (5_000, "nested")],  # newer Pythons do not read such a key
+)
+def test_a_fact_that_is_nested_without_end_is_an_error(tmp_path: Path, depth: int, told: str):
+    deep = "[RXE-001.observed" + ".a" * depth + "]\nb = 1\n"
     text = ENTRY.replace("observed = {", "# {") + deep
-    with pytest.raises(DeviationError, match="nested deep"):
+    with pytest.raises(DeviationError, match=told):
         loaded(tmp_path, text)
 
 
