@@ -1,0 +1,198 @@
+"""Boots one guest for one job, and sees to it that nothing of it stays."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rdma_lab import accelerator, cpio, modules
+from rdma_lab.building import LAB
+from rdma_lab.cache import Cache
+from rdma_lab.death import dying_with_parent
+from rdma_lab.endmark import new_end_mark
+from rdma_lab.errors import LabError
+from rdma_lab.job import Job, Stream, guest_folder, passed_on
+from rdma_lab.machine import Machine, Sockets, first_files, qemu_command, run_files
+from rdma_lab.options import Options
+from rdma_lab.prepared import Prepared
+from rdma_lab.progress import say
+from rdma_lab.relay import HostEnds, Limits, Relay, window_size
+
+BOOT_SECONDS = 120.0
+_STREAM_NAMES = ("terminal", "control", "stdin", "stdout", "stderr")
+_SCRIPTS = {
+    "init": LAB / "guest" / "init",
+    "session": LAB / "guest" / "session",
+    "rxe-pair": LAB.parent / "plugins" / "rdma_conformance" / "fabric" / "rxe-pair",
+}
+
+
+def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, int]) -> int:
+    """Runs the command in a guest; its exit status. Raises LabError when the lab failed."""
+    job = make_job(options, dict(os.environ))
+    archive = cpio.archive(
+        [
+            *_kernel_files(options.module, prepared),
+            *run_files(job, {name: path.read_bytes() for name, path in _SCRIPTS.items()}),
+        ]
+    )
+    with contextlib.ExitStack() as stack:
+        initramfs = stack.enter_context(_in_memory("initramfs", archive))
+        console = options.console or _temporary_console(stack, owner)
+        ends, guest_ends = _socket_pairs(stack)
+        machine = Machine(
+            accelerator=accelerator.choose(cache.kvm_probe, prepared.kernel_folder / "vmlinux"),
+            cpus=options.cpus,
+            memory=options.memory,
+            kernel=prepared.kernel_folder / "vmlinux",
+            initramfs=Path(f"/proc/self/fd/{initramfs}"),
+            root=prepared.root / "root.erofs",
+            modules=prepared.kernel_folder / "modules.erofs",
+            checkout=LAB.parent,
+            bytecode=prepared.bytecode,
+            console=console,
+            sockets=Sockets(**{name: end.fileno() for name, end in guest_ends.items()}),
+        )
+        say(
+            f"booting kernel {prepared.kernel.upstream} on {machine.accelerator.upper()},"
+            f" {machine.cpus} CPUs, {machine.memory} MiB"
+        )
+        command = qemu_command(machine)
+        if options.verbose:
+            say(shlex.join(command))
+        numbers = (initramfs, *(end.fileno() for end in guest_ends.values()))
+        try:
+            return _supervise(command, numbers, options, job, ends, guest_ends, owner)
+        except LabError as error:
+            keep = _kept_console(console, options.console)
+            raise LabError(f"{error}\n{last_lines(console)}the guest's console: {keep}") from error
+
+
+def make_job(options: Options, environment: dict[str, str]) -> Job:
+    """The job that ``options`` asks for, with this process's streams as they are."""
+    outputs = [Stream.TERMINAL if os.isatty(number) else Stream.PIPE for number in (1, 2)]
+    stdin = Stream.NOTHING
+    if options.shell or options.stdin:
+        interactive = os.isatty(0) and outputs[0] is Stream.TERMINAL
+        stdin = Stream.TERMINAL if interactive else Stream.PIPE
+    return Job(
+        command=("bash", "-i") if options.shell else options.command,
+        folder=guest_folder(LAB.parent, Path.cwd().resolve()),
+        environment=passed_on(environment),
+        stdin=stdin,
+        stdout=outputs[0],
+        stderr=outputs[1],
+        window=window_size(),
+        fabric=options.rxe,
+        mtu=options.mtu,
+        end_mark=new_end_mark(),
+    )
+
+
+def last_lines(console: Path, count: int = 15) -> str:
+    """The end of the guest's kernel log, indented, or "" when there is none."""
+    try:
+        lines = console.read_text(errors="replace").splitlines()[-count:]
+    except OSError:
+        return ""
+    return "".join(f"    {line.rstrip()}\n" for line in lines if line.strip())
+
+
+def _supervise(
+    command: list[str],
+    numbers: tuple[int, ...],
+    options: Options,
+    job: Job,
+    ends: HostEnds,
+    guest_ends: dict[str, socket.socket],
+    owner: tuple[int, int],
+) -> int:
+    user = owner if os.geteuid() == 0 and owner[0] != 0 else None
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=errors,
+        stderr=errors,
+        pass_fds=numbers,
+        # A terminal's Ctrl-C goes to the whole group; qemu is not to hear of it.
+        process_group=0,
+        preexec_fn=dying_with_parent(user),  # noqa: PLW1509 - no threads run here
+    ) as qemu:
+        try:
+            for end in guest_ends.values():
+                end.close()
+            streams = {"stdin": job.stdin, "stdout": job.stdout, "stderr": job.stderr}
+            limits = Limits(BOOT_SECONDS, options.timeout)
+            return Relay(ends, qemu.pid, streams, job.end_mark, limits, say).run()
+        except LabError as error:
+            errors.seek(0)
+            said = errors.read().decode(errors="replace").strip()
+            raise LabError(f"{error}" + (f"\nqemu: {said}" if said else "")) from error
+        finally:
+            qemu.kill()
+
+
+def _kernel_files(module: Path | None, prepared: Prepared) -> list[cpio.Entry]:
+    folder = prepared.kernel_folder / "modules"
+    order = json.loads((folder / "order.json").read_text())
+    images = {
+        part: {name: (folder / f"{name}.ko").read_bytes() for name in names}
+        for part, names in order.items()
+    }
+    if module:
+        image, name = modules.read_module(module), modules.module_name(module.name)
+        modules.check_vermagic(module, image, next(iter(images["boot"].values())))
+        part = "boot" if name in images["boot"] else "fabric"
+        images[part][name] = image
+        say(f"module {name} from {module}")
+    busybox = (prepared.root / "busybox").read_bytes()
+    return first_files(busybox, images["boot"], images["fabric"])
+
+
+@contextlib.contextmanager
+def _in_memory(name: str, data: bytes) -> Iterator[int]:
+    """A file that is in no folder, so that there is nothing to leave behind."""
+    number = os.memfd_create(name)
+    try:
+        os.write(number, data)
+        yield number
+    finally:
+        os.close(number)
+
+
+def _socket_pairs(stack: contextlib.ExitStack) -> tuple[HostEnds, dict[str, socket.socket]]:
+    host, guest = {}, {}
+    for name in _STREAM_NAMES:
+        host[name], guest[name] = socket.socketpair()
+        stack.enter_context(host[name])
+        stack.enter_context(guest[name])
+    return HostEnds(**host), guest
+
+
+def _temporary_console(stack: contextlib.ExitStack, owner: tuple[int, int]) -> Path:
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rdma-lab-"))
+    os.chown(folder, *owner)
+    return Path(folder) / "console.log"
+
+
+def _kept_console(console: Path, chosen: Path | None) -> Path:
+    """Where the console log is after a failure: a temporary one is copied out of its folder."""
+    if chosen or not console.exists():
+        return console
+    number, name = tempfile.mkstemp(prefix="rdma-lab-console-", suffix=".log")
+    with open(number, "wb") as kept:  # noqa: PTH123 - an open file number
+        kept.write(console.read_bytes())
+    return Path(name)
+
+
+def stdout_is_closed() -> None:
+    """Keeps the interpreter from complaining about a closed standard output at its exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

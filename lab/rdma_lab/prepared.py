@@ -1,0 +1,102 @@
+"""Finds the guest root and kernel in the cache, or has them built."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from rdma_lab import cache as caching
+from rdma_lab import hostpackages, kernels
+from rdma_lab.aptsources import DEFAULT_MIRROR, host_mirror
+from rdma_lab.building import LAB, Order, build
+from rdma_lab.cache import Cache
+from rdma_lab.kernels import KernelPackage
+from rdma_lab.options import Options
+from rdma_lab.progress import say
+
+_ROOT_SOURCES = ("rootbuild.py",)
+_KERNEL_SOURCES = ("kernelbuild.py", "modules.py", "vmlinux.py")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a boot needs from the cache."""
+
+    root_key: str
+    root: Path
+    kernel: KernelPackage
+    kernel_folder: Path
+    bytecode: Path
+
+
+def package_list(text: str) -> list[str]:
+    """The names in the package list: one a line, # begins a comment."""
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+def cached_kernel(request: str | None, cached: list[KernelPackage]) -> KernelPackage | None:
+    """The newest cached kernel that ``request`` means, or None."""
+    if request is None:
+        fitting = [kernel for kernel in cached if kernel.suite == kernels.DEFAULT_SUITE]
+    else:
+        fitting = [k for k in cached if kernels.matches(request, k.release, k.version)]
+    return max(fitting, key=lambda k: kernels.version_key(k.version), default=None)
+
+
+def prepare(options: Options, cache: Cache, owner: tuple[int, int]) -> Prepared:
+    """What ``options`` asks for, built first when the cache lacks it.
+
+    ``owner`` is the (uid, gid) that the cache belongs to.
+    """
+    checkout = LAB.parent
+    packages = package_list((LAB / "packages").read_text())
+    key = caching.root_key(
+        packages,
+        (checkout / "pyproject.toml").read_text(),
+        kernels.DEFAULT_SUITE,
+        [_source(name) for name in _ROOT_SOURCES],
+    )
+    kernel_key = caching.digest([_source(name) for name in _KERNEL_SOURCES])
+
+    def missing() -> tuple[bool, bool]:
+        has_root = (cache.root(key) / "root.erofs").exists()
+        return not has_root, cached_kernel(options.kernel, cache.kernels(kernel_key)) is None
+
+    root_there = not missing()[0]
+    if options.rebuild or any(missing()):
+        hostpackages.provide((*hostpackages.BUILD, *hostpackages.RUN, hostpackages.PIP))
+        with caching.building(cache):
+            # Another run may have built it while this one waited.
+            needs_root, needs_kernel = (True, True) if options.rebuild else missing()
+            if needs_root or needs_kernel:
+                say(f"building in {cache.folder} (once; cached from then on)")
+                build(
+                    Order(
+                        cache=str(cache.folder),
+                        checkout=str(checkout),
+                        mirror=options.mirror or host_mirror() or DEFAULT_MIRROR,
+                        suite=kernels.DEFAULT_SUITE,
+                        packages=packages,
+                        root=key if needs_root else "",
+                        kernel=needs_kernel,
+                        kernel_request=options.kernel,
+                        kernel_key=kernel_key,
+                        pip=hostpackages.pip_command() or [],
+                        owner=list(owner),
+                    )
+                )
+    kernel = cached_kernel(options.kernel, cache.kernels(kernel_key))
+    assert kernel is not None
+    root = cache.root(key)
+    os.utime(root)
+    bytecode = cache.bytecode(key)
+    bytecode.mkdir(parents=True, exist_ok=True)
+    os.chown(bytecode, *owner)
+    say(f"guest root {key} ({'cached' if root_there and not options.rebuild else 'built'})")
+    return Prepared(key, root, kernel, cache.kernel(kernel.release, kernel_key), bytecode)
+
+
+def _source(name: str) -> bytes:
+    return (Path(__file__).parent / name).read_bytes()
