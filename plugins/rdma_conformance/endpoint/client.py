@@ -29,7 +29,10 @@ class WorkerDied(Exception):
 
 
 class WorkerHung(Exception):
-    """No answer within `seconds`. `phase` is `asked` when the driver owed one, else `control`."""
+    """No answer within `seconds`. `phase` is `asked` when the driver owed one, else `control`.
+
+    `kernel_stack` shows where its threads wait, and `end` says what became of it.
+    """
 
     def __init__(self, phase: str, seconds: float, kernel_stack: str, end: str):
         where = f"\n{kernel_stack}" if kernel_stack else ""
@@ -39,6 +42,7 @@ class WorkerHung(Exception):
         self.phase = phase
         self.seconds = seconds
         self.kernel_stack = kernel_stack
+        self.end = end
 
 
 class WorkerError(Exception):

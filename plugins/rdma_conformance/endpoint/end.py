@@ -16,17 +16,15 @@ from conformance.spec.model import GUARD, Domain
 from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, QPState
 from rdma_conformance.endpoint import verbs
+from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.arena import Area, image
 from rdma_conformance.endpoint.region import Region, Regions
-from rdma_conformance.endpoint.trial import NONE, Trials
+from rdma_conformance.endpoint.trial import Trials
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
-
-Case = dict[str, Any]
 
 COMPLETION_S = 10.0  # longer than the retries of a queue pair with timeout 14 and retry_cnt 7
 ADDEND = 0x8080808080808080
 SPARE = 64  # bytes of the second receive buffer
-RECEIVES = 2
 
 
 class End:

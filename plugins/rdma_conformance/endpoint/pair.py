@@ -12,8 +12,8 @@ from conformance.spec.memory import run
 from conformance.spec.model import ALL_RIGHTS, GUARD, Region, Transfer, wire
 from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, Status
+from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.arena import image
-from rdma_conformance.endpoint.end import RECEIVES, Case
 from rdma_conformance.plants import HONEST, Plant
 
 POOLED = 64  # connected pairs of queue pairs; the least recently used beyond that is closed
@@ -99,7 +99,7 @@ class Pair:
             expected = 1
         remotely = asked["requester"].startswith("REM_") or asked["requester"] in (
             SUCCESS,
-            "none",
+            NONE,
             Status.RETRY_EXC_ERR.name,
         )
         patience_s = REMOTE_FAULT_S if remotely else LOCAL_FAULT_S

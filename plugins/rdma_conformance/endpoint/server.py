@@ -13,7 +13,10 @@ import signal
 import traceback
 from typing import Any
 
+from rdma_conformance.device import list_devices, plain
 from rdma_conformance.endpoint import capabilities
+from rdma_conformance.endpoint.pair import Pair
+from rdma_conformance.plants import HONEST, PLANTS
 
 PROTOCOL = 1  # counted up with every change of requests, facts or cases
 PR_SET_PDEATHSIG = 1  # prctl(2)
@@ -53,7 +56,7 @@ class Session:
     def __init__(self, channel: Any):
         self._channel = channel
         self._ends: dict[str, Any] = {}
-        self._pair: Any = None
+        self._pair: Pair
         self._id: Any = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -69,6 +72,10 @@ class Session:
 
     def _perform(self, id: int, do: str, **payload: Any) -> Any:
         return getattr(self, f"do_{do}")(**payload)
+
+    def do_device(self, name: str) -> dict[str, Any] | None:
+        """What this host's sysfs shows of a device, or None when there is none of that name."""
+        return next((plain(each) for each in list_devices() if each.name == name), None)
 
     def do_open(self, end: str, device: str, port: int, gid_index: int) -> None:
         """Open a device of this host as the end named `end`."""
@@ -87,20 +94,14 @@ class Session:
             "denials": {**found.denials, **probed["denials"]},
         }
 
-    def do_perform(
-        self, cases: list[dict[str, Any]], seed: int, plant: str | None = None
-    ) -> list[dict[str, Any]]:
-        """Perform cases with the ends `requester` and `responder` of this worker."""
-        if self._pair is None:
-            self._pair = self._make_pair(plant)
-        return self._pair.perform(cases, seed)
-
-    def _make_pair(self, plant: str | None) -> Any:
-        from rdma_conformance.endpoint.pair import Pair  # noqa: PLC0415 - needs pyverbs
-        from rdma_conformance.plants import HONEST, PLANTS  # noqa: PLC0415
-
+    def do_pair(self, plant: str | None) -> None:
+        """Make a pair of this worker's ends `requester` and `responder`."""
         fault = PLANTS[plant] if plant else HONEST
-        return Pair(self._ends["requester"], self._ends["responder"], fault, self._asked)
+        self._pair = Pair(self._ends["requester"], self._ends["responder"], fault, self._asked)
+
+    def do_perform(self, cases: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
+        """The observations of cases, by the pair."""
+        return self._pair.perform(cases, seed)
 
     def _asked(self) -> None:
         self._channel.send({"id": self._id, "phase": "asked"})

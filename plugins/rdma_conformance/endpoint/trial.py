@@ -4,9 +4,8 @@ from typing import Any
 
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.accounting import PinnedMemory
+from rdma_conformance.endpoint.agreement import NONE
 from rdma_conformance.endpoint.arena import Area, image
-
-NONE = "none"
 
 
 class Trials:

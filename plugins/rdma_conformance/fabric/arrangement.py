@@ -1,0 +1,118 @@
+"""How two ends are brought together: in one worker where both devices are visible, else in two."""
+
+import time
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rdma_conformance.endpoint.client import START_S, Worker, WorkerDied, WorkerHung
+from rdma_conformance.endpoint.pair import Pair
+from rdma_conformance.endpoint.remote import RemoteEnd
+from rdma_conformance.plants import HONEST, PLANTS
+
+Observations = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A device, port and GID index, and the command of the Python that opens it there."""
+
+    device: str
+    port: int
+    gid_index: int
+    python: str | None
+    ssh: str | None = None
+
+
+class Arrangement(Protocol):
+    """Two opened ends. After WorkerDied or WorkerHung it is closed."""
+
+    def identify(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What requester and responder are and claim, as the worker's `identify` says."""
+
+    def perform(self, cases: list[dict[str, Any]], seed: int, bound_s: float) -> Observations:
+        """Raises WorkerDied, WorkerHung or WorkerError."""
+
+    def close(self) -> None: ...
+
+
+class Together:
+    """Both ends in one worker: one message to and from it for a case."""
+
+    def __init__(self, requester: Place, responder: Place, plant: str | None):
+        self._worker = Worker(requester.python)
+        try:
+            for name, place in (("requester", requester), ("responder", responder)):
+                _open(self._worker, name, place)
+            self._worker.call("pair", START_S, plant=plant)
+        except BaseException:
+            self.close()
+            raise
+
+    def identify(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        ask = self._worker.call
+        return (
+            ask("identify", START_S, end="requester"),
+            ask("identify", START_S, end="responder"),
+        )
+
+    def perform(self, cases: list[dict[str, Any]], seed: int, bound_s: float) -> Observations:
+        return self._worker.call("perform", bound_s, cases=cases, seed=seed)
+
+    def close(self) -> None:
+        self._worker.close()
+
+
+class Apart:
+    """Each end in a worker of its own, in another namespace or on another host."""
+
+    def __init__(self, requester: Place, responder: Place, plant: str | None):
+        self._workers: list[Worker] = []
+        ends = []
+        try:
+            for place in (requester, responder):
+                worker = Worker(place.python, place.ssh)
+                self._workers.append(worker)
+                _open(worker, "end", place)
+                ends.append(RemoteEnd(worker))
+        except BaseException:
+            self.close()
+            raise
+        self._ends = ends
+        self._phase = "control"
+        fault = PLANTS[plant] if plant else HONEST
+        self._pair = Pair(*ends, fault, self._asked)
+
+    def _asked(self) -> None:
+        self._phase = "asked"
+
+    def identify(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        first, second = (worker.call("identify", START_S, end="end") for worker in self._workers)
+        return first, second
+
+    def perform(self, cases: list[dict[str, Any]], seed: int, bound_s: float) -> Observations:
+        self._phase = "control"
+        for end in self._ends:
+            end.deadline = time.monotonic() + bound_s
+        try:
+            return self._pair.perform(cases, seed)
+        except WorkerHung as hung:
+            self.close()
+            raise WorkerHung(self._phase, bound_s, hung.kernel_stack, hung.end) from None
+        except WorkerDied:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.close()
+
+
+def _open(worker: Worker, name: str, place: Place) -> None:
+    worker.call(
+        "open",
+        START_S,
+        end=name,
+        device=place.device,
+        port=place.port,
+        gid_index=place.gid_index,
+    )

@@ -1,0 +1,67 @@
+"""A fabric: two opened ends, what they are, and cases performed on them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from conformance.spec.model import Capabilities, Case, Observation, wire
+from rdma_conformance.endpoint.client import WorkerDied, WorkerHung
+from rdma_conformance.fabric.arrangement import Arrangement
+
+
+class Fabric:
+    """Performs cases; `open_fabric` makes it.
+
+    `identity` and `description` say what was opened; `device` and `peer` are the values of
+    --device and --peer that open the same again.
+    """
+
+    def __init__(
+        self,
+        *,
+        arrange: Callable[[], Arrangement],
+        arrangement: Arrangement,
+        identity: dict[str, Any],
+        description: str,
+        capabilities: Capabilities,
+        device: str,
+        peer: str,
+        undo: Callable[[], None],
+    ):
+        self._arrange = arrange
+        self._arrangement: Arrangement | None = arrangement
+        self._undo = undo
+        self.identity = identity
+        self.description = description
+        self.capabilities = capabilities
+        self.device = device
+        self.peer = peer
+
+    def perform(self, cases: Sequence[Case], seed: int, bound_s: float) -> list[Observation]:
+        """The observations of `cases`, performed in order on one connection, within `bound_s`.
+
+        Those behind a control that failed are missing. Raises WorkerDied, WorkerHung (both end
+        the worker: the next call starts another) or WorkerError.
+        """
+        if self._arrangement is None:
+            self._arrangement = self._arrange()
+        try:
+            return self._arrangement.perform([wire(case) for case in cases], seed, bound_s)
+        except (WorkerDied, WorkerHung):
+            self._drop()
+            raise
+        except BaseException as error:
+            if not isinstance(error, Exception):  # interrupted: what it was at is unknown
+                self._drop()
+            raise
+
+    def _drop(self) -> None:
+        arrangement, self._arrangement = self._arrangement, None
+        if arrangement is not None:
+            arrangement.close()
+
+    def close(self) -> None:
+        """End the workers and remove what was set up."""
+        try:
+            self._drop()
+        finally:
+            self._undo()
