@@ -83,7 +83,7 @@ def case_result(
                 "excluded": True,
             },
         ],
-        "labels": [*_case_labels(record), *_setting_labels(setting)],
+        "labels": [*_own_labels(record), *_setting_labels(setting), *_place_labels(record)],
         "links": [
             {"type": "link", "url": setting.links[source], "name": source}
             for source in record["sources"]
@@ -171,17 +171,10 @@ def _description(record: Mapping[str, Any]) -> str:
     return text
 
 
-def _case_labels(record: Mapping[str, Any]) -> list[dict[str, str]]:
+def _own_labels(record: Mapping[str, Any]) -> list[dict[str, str]]:
     labels = {
-        "ALLURE_ID": record["case"],
-        "parentSuite": record["area"],
-        "suite": record["requirement"],
-        "epic": EPIC,
-        "feature": record["area"],
-        "story": record["requirement"],
         "requirement": record["requirement"],
         "level": record["level"],
-        "severity": SEVERITIES[record["level"]],
         "verdict": record["verdict"],
         "hazard": "yes" if record["hazard"] else "no",
     }
@@ -189,6 +182,19 @@ def _case_labels(record: Mapping[str, Any]) -> list[dict[str, str]]:
         labels["deviation"] = record["deviation"]
     if record["hazard"]:
         labels["tag"] = "hazard"
+    return [_label(name, value) for name, value in labels.items()]
+
+
+def _place_labels(record: Mapping[str, Any]) -> list[dict[str, str]]:
+    labels = {
+        "ALLURE_ID": record["case"],
+        "parentSuite": record["area"],
+        "suite": record["requirement"],
+        "epic": EPIC,
+        "feature": record["area"],
+        "story": record["requirement"],
+        "severity": SEVERITIES[record["level"]],
+    }
     return [_label(name, value) for name, value in labels.items()]
 
 
