@@ -22,10 +22,12 @@ class Region:
             raise
         self.lkey = int(self._registered.lkey)
         self.rkey = int(self._registered.rkey)
+        self._receive = verbs.receive_request(self.area.address, length, self.lkey)
 
     def receive_request(self, wr_id: int) -> Any:
-        """A receive into the whole region."""
-        return verbs.receive_request(wr_id, self.area.address, self.area.length, self.lkey)
+        """A receive into the whole region; one object, as making it costs more than posting."""
+        self._receive.wr_id = wr_id
+        return self._receive
 
     def close(self) -> None:
         verbs.deregister(self._registered)

@@ -34,8 +34,9 @@ class WorkRequest:
     placement: str = "global"
 
 
-def receive_request(wr_id: int, address: int, length: int, lkey: int) -> RecvWR:
-    return RecvWR(wr_id=wr_id, num_sge=1, sg=[SGE(address, length, lkey)])
+def receive_request(address: int, length: int, lkey: int) -> RecvWR:
+    """A receive into `length` bytes at `address`; its `wr_id` is set before it is posted."""
+    return RecvWR(num_sge=1, sg=[SGE(address, length, lkey)])
 
 
 class QueuePair:
