@@ -1,6 +1,7 @@
 """Makes the HTML report from Allure results, with the pinned Allure 3 under Node.js."""
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -8,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from typing import Any
 from rdma_reports.allure_model import IDENTITY
 
 MINIMAL_NODE = 20
+# The labels that tell one device from another: two hosts may have the same.
+DEVICE = (*IDENTITY, "host")
 _PINNED = ("package.json", "package-lock.json")
 # Allure's page reports its use to a statistics service of its makers, with no option against it.
 _STATISTICS = re.compile(
@@ -66,7 +69,7 @@ def make_report(
 
 
 def environments(devices: Iterable[tuple[str, ...]]) -> dict[str, dict[str, Any]]:
-    """Allure's environments for devices, each a tuple of the values of IDENTITY ('' if unknown).
+    """Allure's environments for devices, each a tuple of the values of DEVICE ('' if unknown).
 
     Keys are ids; a name says what tells the device from the others of its name. None for a single
     device, which the report's metadata describe.
@@ -76,11 +79,11 @@ def environments(devices: Iterable[tuple[str, ...]]) -> dict[str, dict[str, Any]
     if len(devices) < 2:
         return found
     for values in devices:
-        labels = {name: value for name, value in zip(IDENTITY, values, strict=True) if value}
+        labels = {name: value for name, value in zip(DEVICE, values, strict=True) if value}
         same = [other for other in devices if other[0] == values[0]]
         differing = [
             name
-            for index, name in enumerate(IDENTITY)
+            for index, name in enumerate(DEVICE)
             if index == 1 or len({other[index] for other in same}) > 1
         ]
         words = ", ".join(
@@ -91,7 +94,7 @@ def environments(devices: Iterable[tuple[str, ...]]) -> dict[str, dict[str, Any]
         title = f"{values[0]} ({words})" if words else values[0]
         identity = hashlib.sha256("\n".join(values).encode()).hexdigest()[:8]
         found[f"{re.sub('[^A-Za-z0-9_-]', '-', values[0])[:40]}-{identity}"] = {
-            "name": _environment_name(title),
+            "name": _environment_name(title, {each["name"] for each in found.values()}),
             "labels": labels,
             "variables": labels,
         }
@@ -181,7 +184,7 @@ def _finish(page: Path) -> None:
 
 
 def _devices(directory: Path) -> set[tuple[str, ...]]:
-    """The devices of the results in a directory, as values of IDENTITY."""
+    """The devices of the results in a directory, as values of DEVICE."""
     found = set()
     paths = list(directory.glob("*-result.json"))
     if not paths:
@@ -195,13 +198,15 @@ def _devices(directory: Path) -> set[tuple[str, ...]]:
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ReportError(f"{path} is no Allure result: remove it, and run again") from error
         if "device" in labels:
-            found.add(tuple(str(labels.get(name, "")) for name in IDENTITY))
+            found.add(tuple(str(labels.get(name, "")) for name in DEVICE))
     return found
 
 
-def _environment_name(title: str) -> str:
-    # Allure takes at most 64 characters, none of them a slash.
-    return re.sub(r"[/\\\x00-\x1f\x7f-\x9f]", "-", title)[:64]
+def _environment_name(title: str, taken: Container[str]) -> str:
+    # Allure takes at most 64 characters, none of them a slash, and no name twice.
+    name = re.sub(r"[/\\\x00-\x1f\x7f-\x9f]", "-", title)
+    numbered = (f"{name[:60]} {number}" for number in itertools.count(2))
+    return next(each for each in itertools.chain([name[:64]], numbered) if each not in taken)
 
 
 def _is_report(out: Path) -> bool:

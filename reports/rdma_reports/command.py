@@ -28,7 +28,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="rdma-conformance",
         description="Reads what a run of the suite left: run files and Allure results.",
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, dest="command")
     allure = commands.add_parser(
         "allure",
         help="make an HTML report from Allure results",
