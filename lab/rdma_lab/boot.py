@@ -8,12 +8,12 @@ import os
 import shlex
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from rdma_lab import accelerator, cpio, modules
+from rdma_lab import cpio, modules
+from rdma_lab.accelerator import choose, default_cpus
 from rdma_lab.building import LAB
 from rdma_lab.cache import Cache
 from rdma_lab.death import dying_with_parent
@@ -38,6 +38,8 @@ _SCRIPTS = {
 def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, int]) -> int:
     """Runs the command in a guest; its exit status. Raises LabError when the lab failed."""
     job = make_job(options, dict(os.environ))
+    # qemu makes the files that the guest writes: under sudo they are to be the caller's.
+    user = owner if os.geteuid() == 0 and owner[0] != 0 else None
     archive = cpio.archive(
         [
             *_kernel_files(options.module, prepared),
@@ -48,11 +50,13 @@ def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, in
         initramfs = stack.enter_context(_in_memory("initramfs", archive))
         console = options.console or _temporary_console(stack, owner)
         ends, guest_ends = _socket_pairs(stack)
+        kernel = prepared.kernel_folder / "vmlinux"
+        accelerator = choose(cache.kvm_probe, kernel, user)
         machine = Machine(
-            accelerator=accelerator.choose(cache.kvm_probe, prepared.kernel_folder / "vmlinux"),
-            cpus=options.cpus,
+            accelerator=accelerator,
+            cpus=options.cpus or default_cpus(accelerator, os.cpu_count() or 1),
             memory=options.memory,
-            kernel=prepared.kernel_folder / "vmlinux",
+            kernel=kernel,
             initramfs=Path(f"/proc/self/fd/{initramfs}"),
             root=prepared.root / "root.erofs",
             modules=prepared.kernel_folder / "modules.erofs",
@@ -62,15 +66,22 @@ def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, in
             sockets=Sockets(**{name: end.fileno() for name, end in guest_ends.items()}),
         )
         say(
-            f"booting kernel {prepared.kernel.upstream} on {machine.accelerator.upper()},"
-            f" {machine.cpus} CPUs, {machine.memory} MiB"
+            f"booting kernel {prepared.kernel.upstream} on {accelerator.label},"
+            f" {machine.cpus} CPU{'s' if machine.cpus > 1 else ''}, {machine.memory} MiB"
         )
         command = qemu_command(machine)
         if options.verbose:
             say(shlex.join(command))
-        numbers = (initramfs, *(end.fileno() for end in guest_ends.values()))
         try:
-            return _supervise(command, numbers, options, job, ends, guest_ends, owner)
+            return _supervise(
+                command,
+                job,
+                timeout=options.timeout,
+                initramfs=initramfs,
+                ends=ends,
+                guest_ends=guest_ends,
+                user=user,
+            )
         except LabError as error:
             keep = _kept_console(console, options.console)
             raise LabError(f"{error}\n{last_lines(console)}the guest's console: {keep}") from error
@@ -108,30 +119,41 @@ def last_lines(console: Path, count: int = 15) -> str:
 
 def _supervise(
     command: list[str],
-    numbers: tuple[int, ...],
-    options: Options,
     job: Job,
+    *,
+    timeout: float | None,
+    initramfs: int,
     ends: HostEnds,
     guest_ends: dict[str, socket.socket],
-    owner: tuple[int, int],
+    user: tuple[int, int] | None,
 ) -> int:
-    user = owner if os.geteuid() == 0 and owner[0] != 0 else None
-    with tempfile.TemporaryFile() as errors, subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=errors,
-        stderr=errors,
-        pass_fds=numbers,
-        # A terminal's Ctrl-C goes to the whole group; qemu is not to hear of it.
-        process_group=0,
-        preexec_fn=dying_with_parent(user),  # noqa: PLW1509 - no threads run here
-    ) as qemu:
+    numbers = (initramfs, *(end.fileno() for end in guest_ends.values()))
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=errors,
+            stderr=errors,
+            pass_fds=numbers,
+            # A terminal's Ctrl-C goes to the whole group; qemu is not to hear of it.
+            process_group=0,
+            preexec_fn=dying_with_parent(user),
+        ) as qemu,
+    ):
         try:
             for end in guest_ends.values():
                 end.close()
             streams = {"stdin": job.stdin, "stdout": job.stdout, "stderr": job.stderr}
-            limits = Limits(BOOT_SECONDS, options.timeout)
-            return Relay(ends, qemu.pid, streams, job.end_mark, limits, say).run()
+            limits = Limits(BOOT_SECONDS, timeout)
+            return Relay(
+                ends,
+                process=qemu.pid,
+                streams=streams,
+                mark=job.end_mark,
+                limits=limits,
+                say=say,
+            ).run()
         except LabError as error:
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip()
@@ -191,8 +213,3 @@ def _kept_console(console: Path, chosen: Path | None) -> Path:
     with open(number, "wb") as kept:  # noqa: PTH123 - an open file number
         kept.write(console.read_bytes())
     return Path(name)
-
-
-def stdout_is_closed() -> None:
-    """Keeps the interpreter from complaining about a closed standard output at its exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

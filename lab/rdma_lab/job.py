@@ -81,11 +81,7 @@ def command_script(job: Job) -> bytes:
         raise LabError("no command: say what to run in the guest, or --shell")
     words = " ".join(shlex.quote(word) for word in job.command)
     return _bytes(
-        "#!/bin/sh\n"
-        "trap : HUP INT QUIT TERM\n"
-        "echo $$ >/run/command-group\n"
-        f"{words}\n"
-        "exit $?\n"
+        f"#!/bin/sh\ntrap : HUP INT QUIT TERM\necho $$ >/run/command-group\n{words}\nexit $?\n"
     )
 
 

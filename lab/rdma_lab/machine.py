@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rdma_lab import cpio
+from rdma_lab.accelerator import Accelerator
 from rdma_lab.job import Job, command_script, settings
 
 _FOLDERS = ("dev", "proc", "sys", "lower", "upper", "root", "lab", "lab/modules", "lab/job")
@@ -28,10 +29,21 @@ _KERNEL_OPTIONS = (
 
 
 @dataclass(frozen=True)
+class Sockets:
+    """Connected sockets, one for each stream of the guest."""
+
+    terminal: int
+    control: int
+    stdin: int
+    stdout: int
+    stderr: int
+
+
+@dataclass(frozen=True)
 class Machine:
     """What is booted; paths are host paths, ``memory`` is in MiB, the sockets are file numbers."""
 
-    accelerator: str
+    accelerator: Accelerator
     cpus: int
     memory: int
     kernel: Path
@@ -42,17 +54,6 @@ class Machine:
     bytecode: Path
     console: Path
     sockets: Sockets
-
-
-@dataclass(frozen=True)
-class Sockets:
-    """Connected sockets, one for each stream of the guest."""
-
-    terminal: int
-    control: int
-    stdin: int
-    stdout: int
-    stderr: int
 
 
 def first_files(
@@ -83,10 +84,10 @@ def run_files(job: Job, scripts: dict[str, bytes]) -> list[cpio.Entry]:
 
 def qemu_command(machine: Machine) -> list[str]:
     """qemu's command line for ``machine``."""
-    if machine.accelerator == "kvm":
+    if machine.accelerator is Accelerator.KVM:
         accelerator = ["-accel", "kvm", "-cpu", "host"]
     else:
-        accelerator = ["-accel", "tcg,thread=multi", "-cpu", "max"]
+        accelerator = ["-accel", machine.accelerator.value, "-cpu", "max"]
     return [
         "qemu-system-x86_64",
         *("-name", "rdma-conformance-lab"),

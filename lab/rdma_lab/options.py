@@ -33,7 +33,7 @@ class Options:
     kernel: str | None
     list_kernels: bool
     module: Path | None
-    cpus: int
+    cpus: int | None
     memory: int
     mtu: int
     rxe: bool
@@ -54,9 +54,7 @@ def parse(arguments: list[str], host_cpus: int | None = None) -> Options:
     parser = _parser()
     found = parser.parse_args(arguments)
     most = host_cpus or os.cpu_count() or 1
-    if found.cpus is None:
-        found.cpus = min(2, most)
-    if not 1 <= found.cpus <= most:
+    if found.cpus is not None and not 1 <= found.cpus <= most:
         parser.error(f"--cpus {found.cpus}: this machine has {most}")
     asked = (found.shell, found.list_kernels, found.build_only, bool(found.command))
     if not any(asked):
@@ -83,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--kernel", metavar="VERSION", help="another Debian kernel: the newest VERSION, as 6.12")
     add("--list-kernels", action="store_true", help="list the kernels there are")
     add("--module", type=_file, metavar="PATH", help="load this .ko, not the packaged module")
-    add("--cpus", type=int, metavar="N", help="the guest's CPUs (2)")
+    add("--cpus", type=int, metavar="N", help="2; 1 if emulated by qemu before 8.1")
     add("--memory", type=_mebibytes, default=2048, metavar="SIZE", help="as 2G or 3000M (2G)")
     add("--mtu", type=_mtu, default=1500, metavar="BYTES", help="of the veth pair (1500)")
     add("--no-rxe", dest="rxe", action="store_false", help="make no namespaces and devices")

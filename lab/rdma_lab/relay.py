@@ -48,6 +48,7 @@ class Relay:
     def __init__(
         self,
         ends: HostEnds,
+        *,
         process: int,
         streams: dict[str, Stream],
         mark: str,

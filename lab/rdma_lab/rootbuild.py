@@ -88,12 +88,9 @@ def _install_project(order: Order, root: Path, wheels: Path) -> None:
     pip = next(wheels.glob("pip-*.whl")).name
     install = ["install", "-q", "--no-index", "--find-links=/wheels", "--no-cache-dir"]
     options = ["--break-system-packages", "--root-user-action=ignore"]
-    _run(
-        [
-            *("chroot", str(root), "env", "-i", "PATH=/usr/bin:/usr/sbin", "PIP_CONFIG_FILE=/dev/null"),
-            *("python3", f"/wheels/{pip}/pip", *install, *options, "-e", "/suite"),
-        ]
-    )
+    environment = ["env", "-i", "PATH=/usr/bin:/usr/sbin", "PIP_CONFIG_FILE=/dev/null"]
+    python = ["python3", f"/wheels/{pip}/pip", *install, *options, "-e", "/suite"]
+    _run(["chroot", str(root), *environment, *python])
     shutil.rmtree(root / "wheels")
     shutil.rmtree(suite)
     suite.mkdir()
