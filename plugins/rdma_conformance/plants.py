@@ -1,8 +1,8 @@
 """Planted faults: ways of a broken driver, played on a working one, to test the suite itself.
 
 Each turns cases of exactly one requirement red. They change nothing of the kernel: an endpoint
-asks for other rights than the case says, or reports other facts than it saw. Positive controls
-are never touched: those give all rights, and no fault is triggered by such a case.
+asks for other rights than the case says, or reports other facts than it saw. The positive control
+of a case is always performed honestly.
 """
 
 from collections.abc import Callable, Mapping

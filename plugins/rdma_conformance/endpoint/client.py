@@ -24,7 +24,7 @@ class WorkerDied(Exception):
     """The worker ended while it was asked; `exit_info` says how."""
 
     def __init__(self, exit_info: str):
-        super().__init__(f"the endpoint worker died: {exit_info}")
+        super().__init__(f"the endpoint worker {exit_info}")
         self.exit_info = exit_info
 
 

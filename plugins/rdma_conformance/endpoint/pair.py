@@ -39,7 +39,8 @@ class Pair:
     """Performs cases with `requester` and `responder`, which are `End`s or stand in for them.
 
     `asked` is called when the last case of a `perform` comes up: what hangs from then on is
-    the driver's answer, what hangs before is not. `plant` is a planted fault.
+    the driver's answer, what hangs before is not. `plant` is a planted fault: it strikes only
+    that last case, never a positive control.
     """
 
     def __init__(
@@ -59,27 +60,26 @@ class Pair:
         """The observations of `cases` in order; those behind a control that failed are missing."""
         observations: list[dict[str, Any]] = []
         for case in cases[:-1]:
-            observations.append(self._one(case, seed))
+            observations.append(self._one(case, seed, HONEST))
             if not _good(observations[-1]):
                 return observations
         self._asked()
-        return [*observations, self._one(cases[-1], seed)]
+        return [*observations, self._one(cases[-1], seed, self._plant.of(cases[-1]))]
 
-    def _one(self, case: Case, seed: int) -> dict[str, Any]:
+    def _one(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
+        if plant.misbehave:
+            self._requester.misbehave(plant.misbehave)
         match case["kind"]:
             case "transfer":
-                return self.transfer(case, seed)
+                return plant.report(self.transfer(case, seed, plant))
             case "registration":
-                return self.registration(case, seed)
+                return plant.report(self.registration(case, seed, plant))
         raise ValueError(f"a case of kind {case['kind']!r} is not known to this endpoint")
 
     # Transfers
 
-    def transfer(self, case: Case, seed: int) -> dict[str, Any]:
+    def transfer(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
         """Everything both sides see of one work request."""
-        plant = self._plant.of(case)
-        if plant.misbehave:
-            self._requester.misbehave(plant.misbehave)
         link = self._link(case["transport"], plant.qp_access(case["qp_access"]))
         remote = {**case["remote"], "access": plant.region_access(case["remote"]["access"])}
         performed = {**case, "remote": remote}
@@ -89,7 +89,7 @@ class Pair:
             self._responder.flip(performed, case["remote_offset"] + case["length"])
         facts = self._facts(link, performed, asked)
         self._settle(link, asked, facts)
-        return plant.report({**asked, **facts})
+        return {**asked, **facts}
 
     def _facts(self, link: Link, case: Case, asked: dict[str, str]) -> dict[str, Any]:
         refused = asked["post"] != "OK"
@@ -147,11 +147,8 @@ class Pair:
 
     # Registrations
 
-    def registration(self, case: Case, seed: int) -> dict[str, Any]:
+    def registration(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
         """Register, use the region as the source of a WRITE, deregister."""
-        plant = self._plant.of(case)
-        if plant.misbehave:
-            self._requester.misbehave(plant.misbehave)
         access = plant.region_access(case["access"])
         found = self._requester.register({**case, "access": access}, seed)
         addressing = []
@@ -163,7 +160,7 @@ class Pair:
         if plant.leak:
             self._requester.leak()
         ended = self._requester.deregister()
-        return plant.report({**found, "addressing": addressing, **ended})
+        return {**found, "addressing": addressing, **ended}
 
     def _usable(self, mode: str, length: int, seed: int) -> bool:
         """Whether a WRITE from the region on trial brings its bytes to the responder."""

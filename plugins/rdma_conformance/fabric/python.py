@@ -1,6 +1,7 @@
 """Which Python runs the endpoint workers: the one that has pyverbs."""
 
 import importlib.util
+import shlex
 import sys
 from pathlib import Path
 
@@ -10,17 +11,17 @@ SYSTEM = Path("/usr/bin/python3")  # that of the distribution, whose python3-pyv
 
 
 def choose(asked: str | None) -> str:
-    """The command of the endpoint Python: as asked, else this one, else the distribution's."""
+    """The endpoint Python for a command line: as asked, this one, or the distribution's."""
     if asked is not None:
         if not Path(asked).is_file():
             raise FabricError(
                 f"--endpoint-python {asked}: there is no such file",
                 "name a Python that can import pyverbs, such as /usr/bin/python3",
             )
-        return asked
+        return shlex.quote(asked)
     if importlib.util.find_spec("pyverbs") is None and SYSTEM.exists():
         return str(SYSTEM)
-    return sys.executable
+    return shlex.quote(sys.executable)
 
 
 def no_pyverbs(python: str, reason: str) -> FabricError:

@@ -1,0 +1,154 @@
+"""The choices of a fabric, and that every obstacle names its mend."""
+
+import os
+from dataclasses import replace
+from ipaddress import IPv6Address
+
+import pytest
+
+from rdma_conformance.device import DeviceInfo, Gid, Port
+from rdma_conformance.fabric import checks, gid, python, setup_rxe
+from rdma_conformance.fabric.settings import FabricError, Peer, parse_peer
+
+
+def gids(*rows: tuple[str, str | None]) -> tuple[Gid, ...]:
+    return tuple(
+        Gid(index, IPv6Address(address), kind, "eth0") for index, (address, kind) in enumerate(rows)
+    )
+
+
+V1, V2 = "IB/RoCE v1", "RoCE v2"
+DEVICE = DeviceInfo("rxe0", "rdma_rxe", "CA", "", "", "", (Port(1, "ACTIVE", "Ethernet", "", ()),))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "chosen"),
+    [
+        # By type, never by index.
+        (
+            [("fe80::1", V2), ("::ffff:192.0.2.1", V1), ("::ffff:192.0.2.1", V2)],
+            [("::ffff:192.0.2.2", V2), ("fe80::2", V2)],
+            (2, 0),
+        ),
+        # One subnet before the table's order.
+        (
+            [("::ffff:198.51.100.1", V2), ("::ffff:192.0.2.1", V2)],
+            [("::ffff:192.0.2.2", V2)],
+            (1, 0),
+        ),
+        # A routed IPv4 path before IPv6, global IPv6 before link-local.
+        (
+            [("2001:db8::1", V2), ("::ffff:198.51.100.1", V2)],
+            [("2001:db8::2", V2), ("::ffff:192.0.2.2", V2)],
+            (1, 1),
+        ),
+        ([("fe80::1", V2), ("2001:db8::1", V2)], [("fe80::2", V2), ("2001:db8::2", V2)], (1, 1)),
+        ([("fe80::1", V2)], [("2001:db8::2", V2), ("fe80::2", V2)], (0, 1)),
+        # A kernel that tells no type.
+        ([("fe80::1", None)], [("fe80::2", V2)], (0, 0)),
+        # Nothing in common.
+        ([("fe80::1", V2)], [("::ffff:192.0.2.2", V2)], None),
+        ([("::ffff:192.0.2.1", V1)], [("::ffff:192.0.2.2", V1)], None),
+        ([], [("fe80::2", V2)], None),
+    ],
+)
+def test_gids_are_chosen_by_type(ours, theirs, chosen):
+    found = gid.choose(gids(*ours), gids(*theirs))
+    assert (found and (found[0].index, found[1].index)) == chosen
+
+
+@pytest.mark.parametrize(
+    ("text", "peer"),
+    [
+        ("loopback", Peer("rxe0")),
+        ("rxe1", Peer("rxe1")),
+        ("netns=right//rxe1", Peer("rxe1", netns="right")),
+        ("ssh=host2//mlx5_0", Peer("mlx5_0", ssh="host2")),
+        ("ssh=me@host2//mlx5_0", Peer("mlx5_0", ssh="me@host2")),
+    ],
+)
+def test_peers(text, peer):
+    assert parse_peer(text, "rxe0") == peer
+    if text != "loopback":
+        assert peer.text == text
+
+
+@pytest.mark.parametrize("text", ["", "netns=right", "ssh=//rxe1", "where//rxe1", "netns=a//b//c"])
+def test_a_peer_that_is_not_understood(text):
+    with pytest.raises(FabricError, match="give loopback, a device of this host, netns="):
+        parse_peer(text, "rxe0")
+
+
+def test_a_missing_device_names_those_there_are():
+    with pytest.raises(FabricError, match="no RDMA device nope: this host has rxe0"):
+        checks.find("nope", (DEVICE,))
+    with pytest.raises(FabricError, match="modprobe rdma_rxe"):
+        checks.find("nope", ())
+
+
+def test_a_port_that_is_not_there():
+    with pytest.raises(FabricError, match="no port 2: it has 1"):
+        checks.active_port(DEVICE, 2)
+
+
+def test_a_port_that_is_down_names_the_command():
+    down = Port(1, "DOWN", "Ethernet", "", gids(("fe80::1", V2)))
+    with pytest.raises(FabricError, match="is DOWN, not ACTIVE: ip link set dev eth0 up"):
+        checks.active_port(replace(DEVICE, ports=(down,)), 1)
+    down = Port(1, "INIT", "InfiniBand", "", ())
+    with pytest.raises(FabricError, match="opensm"):
+        checks.active_port(replace(DEVICE, ports=(down,)), 1)
+
+
+def test_iwarp_is_refused_clearly():
+    with pytest.raises(FabricError, match="iWARP"):
+        checks.active_port(replace(DEVICE, node_type="RNIC"), 1)
+
+
+def node(tmp_path, mode):
+    entry = tmp_path / "verbs" / "uverbs0"
+    entry.mkdir(parents=True)
+    (entry / "ibdev").write_text("rxe0\n")
+    nodes = tmp_path / "nodes"
+    nodes.mkdir()
+    (nodes / "uverbs0").touch(mode)
+    return tmp_path / "verbs", nodes
+
+
+def test_the_node_of_a_device(tmp_path):
+    checks.may_open("rxe0", *node(tmp_path, 0o600))
+    with pytest.raises(FabricError, match="modprobe ib_uverbs"):
+        checks.may_open("rxe1", tmp_path / "verbs", tmp_path / "nodes")
+    (tmp_path / "nodes" / "uverbs0").unlink()
+    with pytest.raises(FabricError, match="udev"):
+        checks.may_open("rxe0", tmp_path / "verbs", tmp_path / "nodes")
+
+
+def test_a_node_without_permission(tmp_path, monkeypatch):
+    # Root may open everything, so the answer of access(2) is played.
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(FabricError, match=r"no permission to open .*: run as root, join its group"):
+        checks.may_open("rxe0", *node(tmp_path, 0o000))
+
+
+def test_the_endpoint_python(tmp_path):
+    with pytest.raises(FabricError, match="no such file"):
+        python.choose(str(tmp_path / "python"))
+    spaced = tmp_path / "a python"
+    spaced.touch()
+    assert python.choose(str(spaced)) == f"'{spaced}'"
+    assert "python3-pyverbs" in str(python.no_pyverbs("python3", "No module named pyverbs"))
+
+
+def test_leftovers_of_dead_owners_only(tmp_path, monkeypatch):
+    """A process id above the kernel's limit belongs to nobody."""
+    dead = 2**22 + 1
+    for owner in (dead, os.getpid()):
+        for name in setup_rxe._names(owner):
+            (tmp_path / name).touch()
+    (tmp_path / "somebody-elses").touch()
+    ran = []
+    monkeypatch.setattr(setup_rxe, "NAMED", tmp_path)
+    monkeypatch.setattr(setup_rxe, "_run", lambda *arguments: ran.append(arguments))
+    setup_rxe.remove_leftovers()
+    assert ran == [("down", f"rdmac-{dead}-a", f"rdmac-{dead}-b")]
