@@ -33,7 +33,7 @@ def choose(memory_of_probes: Path, kernel: Path, user: tuple[int, int] | None) -
     """KVM if it works, else emulation: parallel where this qemu does that right.
 
     Whether KVM works is kept in the file ``memory_of_probes`` for this host's boot; ``kernel`` is
-    the image that the probe boots, ``user`` the (uid, gid) that qemu will have, None for this one's.
+    the image that the probe boots, ``user`` the (uid, gid) that qemu gets, None for this one's.
     """
     if os.access(_DEVICE, os.R_OK | os.W_OK):
         asked = {"boot": _BOOT_ID.read_text().strip(), "user": user[0] if user else os.geteuid()}

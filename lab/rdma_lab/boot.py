@@ -138,7 +138,7 @@ def _supervise(
             pass_fds=numbers,
             # A terminal's Ctrl-C goes to the whole group; qemu is not to hear of it.
             process_group=0,
-            preexec_fn=dying_with_parent(user),
+            preexec_fn=dying_with_parent(user),  # noqa: PLW1509 - no thread runs here
         ) as qemu,
     ):
         try:

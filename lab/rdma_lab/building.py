@@ -56,7 +56,7 @@ def build(order: Order) -> None:
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
-        preexec_fn=dying_with_parent(),
+        preexec_fn=dying_with_parent(),  # noqa: PLW1509 - no thread runs here
     ) as builder:
         # The builder watches its standard input: it ends when this process does.
         status = builder.wait()

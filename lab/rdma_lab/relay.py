@@ -55,10 +55,12 @@ class Relay:
         limits: Limits,
         say: Callable[[str], None],
     ) -> None:
-        self._ends, self._process, self._streams, self._say = ends, process, streams, say
+        self._ends, self._process, self._streams = ends, process, streams
         self._limits, self._started = limits, time.monotonic()
         self._selector = selectors.DefaultSelector()
         self._control = b""
+        raw = streams["stdin"] is Stream.TERMINAL
+        self._say = (lambda line: say(line + "\r")) if raw else say
         self._status: int | None = None
         self._up = self._gone = False
         self._interrupted: int | None = None
