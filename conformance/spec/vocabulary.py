@@ -44,7 +44,7 @@ def short(access: int) -> str:
     for flag, name in SHORT_NAMES.items():
         if rest & flag:
             names.append(name)
-            rest &= ~flag
+            rest &= ~int(flag)
     names += [f"bit{bit}" for bit in range(32) if rest >> bit & 1]
     return "+".join(names) or "none"
 
