@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rdma_lab import kernelbuild, rootbuild
 from rdma_lab.building import Order
-from rdma_lab.cache import Cache, clear_temporary, forget_old_roots, put_in_place
+from rdma_lab.cache import Cache, clear_temporary, forget_old, put_in_place
 from rdma_lab.errors import LabError
 from rdma_lab.progress import say
 
@@ -31,9 +31,10 @@ def main(arguments: list[str]) -> int:
                 parts.append(pool.submit(_root, order, cache))
             if order.kernel:
                 parts.append(pool.submit(_kernel, order, cache))
-            errors = [part.exception() for part in parts if part.exception()]
+            errors = [error for part in parts if (error := part.exception())]
     finally:
         shutil.rmtree(cache.temporary, ignore_errors=True)
+        forget_old(cache)
         _give(Path(order.cache), order.owner)
     for error in errors:
         if not isinstance(error, LabError | OSError):
@@ -47,7 +48,6 @@ def _root(order: Order, cache: Cache) -> None:
     folder.mkdir()
     rootbuild.build(order, folder)
     put_in_place(folder, cache.root(order.root))
-    forget_old_roots(cache)
 
 
 def _kernel(order: Order, cache: Cache) -> None:

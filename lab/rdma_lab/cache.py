@@ -18,6 +18,7 @@ from rdma_lab.progress import say
 
 _KEY_LENGTH = 12
 _ROOTS_KEPT = 3
+_KERNELS_KEPT = 6
 
 
 @dataclass(frozen=True)
@@ -120,12 +121,22 @@ def put_in_place(built: Path, place: Path) -> None:
     built.rename(place)
 
 
-def forget_old_roots(cache: Cache) -> None:
-    """Keeps the newest roots; a guest that runs from a removed one keeps its open file."""
-    roots = sorted((cache.folder / "roots").glob("*"), key=lambda path: path.stat().st_mtime)
-    for old in roots[:-_ROOTS_KEPT]:
+def mark_used(folder: Path) -> None:
+    """Counts as the newest from now on."""
+    os.utime(folder)
+
+
+def forget_old(cache: Cache) -> None:
+    """Keeps the roots and kernels last used; a guest that runs from a removed one can go on."""
+    for old in _but_the_newest(cache.folder / "roots", _ROOTS_KEPT):
         shutil.rmtree(old, ignore_errors=True)
         shutil.rmtree(cache.bytecode(old.name), ignore_errors=True)
+    for old in _but_the_newest(cache.folder / "kernels", _KERNELS_KEPT):
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _but_the_newest(folder: Path, kept: int) -> list[Path]:
+    return sorted(folder.glob("*"), key=lambda path: path.stat().st_mtime)[:-kept]
 
 
 def write_kernel(folder: Path, kernel: KernelPackage) -> None:

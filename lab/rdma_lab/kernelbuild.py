@@ -66,9 +66,10 @@ def _lay_out(kernel: KernelPackage, tree: Path, folder: Path) -> None:
         (modules_folder / "modules.dep").read_text(),
         (modules_folder / "modules.builtin").read_text(),
     )
-    extra = modules.available(module_tree, modules.OPTIONAL)
-    boot = modules.load_order(module_tree, modules.BOOT)
-    fabric = modules.load_order(module_tree, (*extra, *modules.FABRIC))
+    boot_extra = modules.available(module_tree, modules.BOOT_OPTIONAL)
+    fabric_extra = modules.available(module_tree, modules.FABRIC_OPTIONAL)
+    boot = modules.load_order(module_tree, (*boot_extra, *modules.BOOT))
+    fabric = modules.load_order(module_tree, (*fabric_extra, *modules.FABRIC))
     order = {"boot": boot, "fabric": [name for name in fabric if name not in boot]}
     (folder / "modules").mkdir()
     for name in (*order["boot"], *order["fabric"]):

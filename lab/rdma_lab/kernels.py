@@ -68,7 +68,8 @@ def choose(request: str | None, kernels: list[KernelPackage]) -> KernelPackage:
     else:
         fitting = [k for k in kernels if matches(request, k.release, k.version)]
     if not fitting:
-        known = ", ".join(sorted({k.upstream for k in kernels}, key=version_key)) or "none"
+        series = {".".join(kernel.upstream.split(".")[:2]) for kernel in kernels}
+        known = ", ".join(sorted(series, key=version_key)) or "none"
         raise LabError(
             f"no kernel {request or 'in ' + DEFAULT_SUITE}: the mirror has {known}"
             " (lab/run --list-kernels)"

@@ -23,7 +23,9 @@ BOOT = (
 # Needed for two rxe devices joined by a veth pair.
 FABRIC = ("veth", "ib_uverbs", "rdma_ucm", "rdma_rxe")
 # Up to kernel 6.18 rxe asks for this checksum, and a guest without udev would not find it.
-OPTIONAL = ("crc32_generic",)
+FABRIC_OPTIONAL = ("crc32_generic",)
+# Likewise for the root's file system: up to 6.12 erofs asks for this one.
+BOOT_OPTIONAL = ("crc32c_generic",)
 
 
 @dataclass(frozen=True)

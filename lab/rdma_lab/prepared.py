@@ -23,7 +23,6 @@ _KERNEL_SOURCES = ("kernelbuild.py", "modules.py", "vmlinux.py")
 class Prepared:
     """What a boot needs from the cache."""
 
-    root_key: str
     root: Path
     kernel: KernelPackage
     kernel_folder: Path
@@ -90,12 +89,14 @@ def prepare(options: Options, cache: Cache, owner: tuple[int, int]) -> Prepared:
     kernel = cached_kernel(options.kernel, cache.kernels(kernel_key))
     assert kernel is not None
     root = cache.root(key)
-    os.utime(root)
+    kernel_folder = cache.kernel(kernel.release, kernel_key)
+    for used in (root, kernel_folder):
+        caching.mark_used(used)
     bytecode = cache.bytecode(key)
     bytecode.mkdir(parents=True, exist_ok=True)
     os.chown(bytecode, *owner)
     say(f"guest root {key} ({'cached' if root_there and not options.rebuild else 'built'})")
-    return Prepared(key, root, kernel, cache.kernel(kernel.release, kernel_key), bytecode)
+    return Prepared(root, kernel, kernel_folder, bytecode)
 
 
 def _source(name: str) -> bytes:
