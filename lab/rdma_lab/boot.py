@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shlex
 import socket
 import subprocess
@@ -27,6 +28,8 @@ from rdma_lab.progress import say
 from rdma_lab.relay import HostEnds, Limits, Relay, window_size
 
 BOOT_SECONDS = 120.0
+_CRY = re.compile(r"Kernel panic|Oops|BUG:|kernel BUG")
+_SHOWN_OF_CRY, _SHOWN_WITHOUT = 40, 15
 _STREAM_NAMES = ("terminal", "control", "stdin", "stdout", "stderr")
 _SCRIPTS = {
     "init": LAB / "guest" / "init",
@@ -108,13 +111,18 @@ def make_job(options: Options, environment: dict[str, str]) -> Job:
     )
 
 
-def last_lines(console: Path, count: int = 15) -> str:
-    """The end of the guest's kernel log, indented, or "" when there is none."""
+def last_lines(console: Path) -> str:
+    """The end of the guest's kernel log, indented, or "" when there is none.
+
+    That is from the kernel's first cry on, or a few lines if it died without one.
+    """
     try:
-        lines = console.read_text(errors="replace").splitlines()[-count:]
+        lines = console.read_text(errors="replace").splitlines()
     except OSError:
         return ""
-    return "".join(f"    {line.rstrip()}\n" for line in lines if line.strip())
+    cries = [number for number, line in enumerate(lines) if _CRY.search(line)]
+    shown = lines[cries[0] :][:_SHOWN_OF_CRY] if cries else lines[-_SHOWN_WITHOUT:]
+    return "".join(f"    {line.rstrip()}\n" for line in shown if line.strip())
 
 
 def _supervise(

@@ -34,8 +34,8 @@ def lab(built: None) -> Callable[..., subprocess.CompletedProcess[bytes]]:
 
     def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
         options = {"cwd": CHECKOUT, "env": _without_pytest(dict(os.environ)), **options}
-        options |= {"capture_output": True, "timeout": GUEST_SECONDS, "check": False}
-        return subprocess.run([LAB_RUN, *arguments], **options)
+        options |= {"capture_output": True, "timeout": GUEST_SECONDS}
+        return subprocess.run([LAB_RUN, *arguments], check=False, **options)
 
     return run
 

@@ -88,7 +88,11 @@ def test_a_signal_reaches_the_command_which_may_end_as_it_likes(start_lab, numbe
 
 
 def test_python_is_interrupted_as_usual(start_lab):
-    script = "import time\ntry:\n print('ready', flush=True); time.sleep(99)\nexcept KeyboardInterrupt:\n raise SystemExit(9)"
+    script = (
+        "import time\n"
+        "try:\n print('ready', flush=True); time.sleep(99)\n"
+        "except KeyboardInterrupt:\n raise SystemExit(9)"
+    )
     process = start_lab("--no-rxe", "python3", "-c", script)
     wait_for_line(process.stdout, b"ready")
     process.send_signal(signal.SIGINT)
