@@ -105,6 +105,9 @@ def _unclaimed(case: Transfer, caps: Capabilities) -> str | None:
     for capability in wanted:
         if not caps.has(capability):
             return caps.why_not(capability)
+    if Access.FLUSH_PERSISTENT in case.remote.access:
+        # The suite's memory is not persistent, for which a device may refuse the flag.
+        return caps.denials.get("persistent_region")
     return None
 
 

@@ -63,7 +63,7 @@ class PlayedEnd:
     def _write_from_trial(self, *_):
         return self.answers
 
-    def _deregister(self):
+    def _deregister(self, leak):
         return {"dereg": "OK", "pinned_left": 0}
 
 

@@ -1,5 +1,6 @@
 """The controller's side: start a worker, ask it with a time bound, and bury it when it hangs."""
 
+import json
 import shlex
 import signal
 import subprocess
@@ -82,7 +83,7 @@ class Worker:
             self._channel = self._gateway.remote_exec(
                 _bootstrap, paths=_package_parents() if self._local else [], protocol=PROTOCOL
             )
-            hello = self._channel.receive(START_S)
+            hello = json.loads(self._channel.receive(START_S))
         except execnet.RemoteError as error:
             self.close()
             raise WorkerError(
@@ -112,7 +113,7 @@ class Worker:
         phase = "control"
         deadline = time.monotonic() + timeout
         try:
-            self._channel.send({"id": number, "do": do, **payload})
+            self._channel.send(json.dumps({"id": number, "do": do, **payload}))
             while "phase" in (answer := self._receive(number, deadline)):
                 phase = answer["phase"]
         except execnet.TimeoutError:
@@ -130,7 +131,7 @@ class Worker:
 
     def _receive(self, number: int, deadline: float) -> dict[str, Any]:
         while True:
-            answer = self._channel.receive(max(0.0, deadline - time.monotonic()))
+            answer = json.loads(self._channel.receive(max(0.0, deadline - time.monotonic())))
             if answer["id"] == number:
                 return answer
 

@@ -55,7 +55,6 @@ class End:
         self._serials = count(1)
         self._receive_ids: list[int] = []
         self._trials = Trials(self._domain)
-        self._kept: list[Any] = []
 
     # Queue pairs
 
@@ -72,7 +71,8 @@ class End:
             made = verbs.register(self._domain, area.address, 1, Access.FLUSH_PERSISTENT)
         except VerbsError as refused:
             area.close()
-            return {"claims": {}, "denials": {"persistent_region": f"{what} is {refused.name}"}}
+            denial = f"{what} is refused: {refused.name}"
+            return {"claims": {}, "denials": {"persistent_region": denial}}
         verbs.deregister(made)
         area.close()
         return {"claims": {"persistent_region": f"{what} succeeds"}, "denials": {}}
@@ -232,16 +232,11 @@ class End:
         )
         return self._post(handle, request, leftover)
 
-    def deregister(self) -> dict[str, Any]:
+    def deregister(self, leak: bool) -> dict[str, Any]:
         """End the trial; see `Trials`."""
-        return self._trials.deregister()
+        return self._trials.deregister(leak)
 
     # What planted faults need
-
-    def leak(self) -> None:
-        """Pin a page and forget it, as a driver would that loses count."""
-        area = Area(1)
-        self._kept += [area, verbs.register(self._domain, area.address, 1, Access.LOCAL_WRITE)]
 
     def flip(self, case: Case, offset: int) -> None:
         """Invert a byte of the responder's region, as a write past its end would."""

@@ -157,9 +157,7 @@ class Pair:
             if case["access"] & Access.ZERO_BASED:
                 modes.append("offset")
             addressing = [mode for mode in modes if self._usable(mode, case["length"], seed)]
-        if plant.leak:
-            self._requester.leak()
-        ended = self._requester.deregister()
+        ended = self._requester.deregister(plant.leak)
         return {**found, "addressing": addressing, **ended}
 
     def _usable(self, mode: str, length: int, seed: int) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from conformance.spec.vocabulary import Access
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.accounting import PinnedMemory
 from rdma_conformance.endpoint.agreement import NONE
@@ -17,7 +18,7 @@ class Trials:
         self._areas: dict[tuple[int, int], Area] = {}
         self._stuck: list[Any] = []
         self._made: Any = None
-        self._pinned_before = 0
+        self._pinned_by_registering = 0
         self.area: Area
 
     def register(self, access: int, length: int, page_offset: int, seed: int) -> dict[str, str]:
@@ -27,12 +28,16 @@ class Trials:
             self._areas[key] = Area(length, page_offset)
         self.area = self._areas[key]
         self.area.fill(image(seed, "local", length))
-        self._pinned_before = self._pinned.kilobytes()
+        before = self._pinned.kilobytes()
+        answer = {"result": "OK", "reported": "as asked"}
         try:
             self._made = verbs.register(self._domain, self.area.address, length, access)
         except verbs.VerbsError as refused:
-            return {"result": refused.name, "reported": "as asked"}
-        return {"result": "OK", "reported": self._reported()}
+            answer["result"] = refused.name
+        else:
+            answer["reported"] = self._reported()
+        self._pinned_by_registering = self._pinned.kilobytes() - before
+        return answer
 
     @property
     def lkey(self) -> int:
@@ -44,20 +49,28 @@ class Trials:
         differing = [f"{name} {found[name]:#x}" for name in asked if found[name] != asked[name]]
         return ", ".join(differing) or "as asked"
 
-    def deregister(self) -> dict[str, Any]:
-        """`dereg` is OK, an errno or none; `pinned_left` what VmPin grew by since before, in kB."""
+    def deregister(self, leak: bool) -> dict[str, Any]:
+        """`dereg` is OK, an errno or none; `pinned_left` is what stays pinned (VmPin), in kB.
+
+        What is pinned between the two calls, by the connection that uses the region, is not
+        counted. With `leak` a page stays pinned, as by a driver that loses count.
+        """
+        before = self._pinned.kilobytes()
         result = NONE
         if self._made is not None:
             result = "OK"
             try:
                 verbs.deregister(self._made)
             except verbs.VerbsError as refused:
-                self._stuck.append(
-                    self._made
-                )  # it ends with the process: a second try tells nothing
+                self._stuck.append(self._made)  # ends with the process: trying again tells nothing
                 result = refused.name
             self._made = None
-        return {"dereg": result, "pinned_left": self._pinned.kilobytes() - self._pinned_before}
+        if leak:
+            area = Area(1)
+            made = verbs.register(self._domain, area.address, 1, Access.LOCAL_WRITE)
+            self._stuck += [area, made]
+        released = before - self._pinned.kilobytes()
+        return {"dereg": result, "pinned_left": self._pinned_by_registering - released}
 
     def close(self) -> None:
         for area in self._areas.values():

@@ -201,7 +201,8 @@ def allocate_domain(device: Device) -> PD:
 def register(pd: PD, address: int, length: int, access: int) -> MR:
     """ibv_reg_mr() of memory that the suite owns: pyverbs must never choose the memory."""
     try:
-        return MR(pd, length, access, address=address)
+        # The C function takes an int, and bit 31 is its sign.
+        return MR(pd, length, access - (access >> 31 << 32), address=address)
     except PyverbsError as error:
         raise refusal(error, "ibv_reg_mr") from None
 
