@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 from rdma_lab import kernels, modules, vmlinux
@@ -14,6 +13,7 @@ from rdma_lab.debian import PackageIndex
 from rdma_lab.errors import LabError
 from rdma_lab.kernels import KernelPackage
 from rdma_lab.progress import stage
+from rdma_lab.suiteinstall import run
 
 
 def read_index(folder: Path, mirror: str, all_suites: bool) -> tuple[PackageIndex, list]:
@@ -42,7 +42,7 @@ def build(order: Order, index_folder: Path, folder: Path) -> KernelPackage:
         versions = index.versions([n for n in names if n in index.names(n)])
         parts = {(name, version) for name, version, _ in versions if version == kernel.version}
         for package in index.download(sorted(parts), downloads):
-            _run(["dpkg-deb", "-x", str(package), str(tree)])
+            run(["dpkg-deb", "-x", str(package), str(tree)])
         _lay_out(kernel, tree, folder)
         shutil.rmtree(downloads)
         shutil.rmtree(tree)
@@ -60,7 +60,7 @@ def _lay_out(kernel: KernelPackage, tree: Path, folder: Path) -> None:
     base = tree / "usr" if (tree / "usr/lib/modules").is_dir() else tree
     modules_folder = base / "lib/modules" / kernel.release
     (modules_folder / "vmlinuz").unlink(missing_ok=True)
-    _run(["depmod", "-b", str(base), kernel.release])
+    run(["depmod", "-b", str(base), kernel.release])
     module_tree = modules.parse_tree(
         modules_folder,
         (modules_folder / "modules.dep").read_text(),
@@ -76,13 +76,5 @@ def _lay_out(kernel: KernelPackage, tree: Path, folder: Path) -> None:
         data = modules.read_module(modules_folder / module_tree.paths[name])
         (folder / "modules" / f"{name}.ko").write_bytes(data)
     (folder / "modules" / "order.json").write_text(json.dumps(order) + "\n")
-    _run(["mkfs.erofs", "-x-1", str(folder / "modules.erofs"), str(modules_folder)])
+    run(["mkfs.erofs", "-x-1", str(folder / "modules.erofs"), str(modules_folder)])
     write_kernel(folder, kernel)
-
-
-def _run(command: list[str]) -> None:
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise LabError(f"{' '.join(command)} failed:\n{(done.stdout + done.stderr).strip()}")

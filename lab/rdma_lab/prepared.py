@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rdma_lab import cache as caching
@@ -11,11 +11,12 @@ from rdma_lab import hostpackages, kernels
 from rdma_lab.aptsources import DEFAULT_MIRROR, host_mirror
 from rdma_lab.building import LAB, Order, build
 from rdma_lab.cache import Cache
+from rdma_lab.errors import LabError
 from rdma_lab.kernels import KernelPackage
 from rdma_lab.options import Options
 from rdma_lab.progress import say
 
-_ROOT_SOURCES = ("rootbuild.py",)
+_ROOT_SOURCES = ("rootbuild.py", "suiteinstall.py")
 _KERNEL_SOURCES = ("kernelbuild.py", "modules.py", "vmlinux.py")
 
 
@@ -44,20 +45,40 @@ def cached_kernel(request: str | None, cached: list[KernelPackage]) -> KernelPac
     return max(fitting, key=lambda k: kernels.version_key(k.version), default=None)
 
 
+def names_of_built() -> tuple[str, str]:
+    """The cache keys of this checkout's guest root and kernel."""
+    root_key = caching.root_key(
+        package_list((LAB / "packages").read_text()),
+        (LAB.parent / "pyproject.toml").read_text(),
+        kernels.DEFAULT_SUITE,
+        [_source(name) for name in _ROOT_SOURCES],
+    )
+    return root_key, caching.digest([_source(name) for name in _KERNEL_SOURCES])
+
+
+def kernel_order(cache: Cache, mirror: str | None = None, request: str | None = None) -> Order:
+    """The order for a kernel alone, from ``mirror`` or this machine's own."""
+    return Order(
+        cache=str(cache.folder),
+        checkout=str(LAB.parent),
+        mirror=mirror or host_mirror() or DEFAULT_MIRROR,
+        suite=kernels.DEFAULT_SUITE,
+        packages=package_list((LAB / "packages").read_text()),
+        root="",
+        kernel=True,
+        kernel_request=request,
+        kernel_key=names_of_built()[1],
+        pip=[],
+        owner=[0, 0],
+    )
+
+
 def prepare(options: Options, cache: Cache, owner: tuple[int, int]) -> Prepared:
     """What ``options`` asks for, built first when the cache lacks it.
 
     ``owner`` is the (uid, gid) that the cache belongs to.
     """
-    checkout = LAB.parent
-    packages = package_list((LAB / "packages").read_text())
-    key = caching.root_key(
-        packages,
-        (checkout / "pyproject.toml").read_text(),
-        kernels.DEFAULT_SUITE,
-        [_source(name) for name in _ROOT_SOURCES],
-    )
-    kernel_key = caching.digest([_source(name) for name in _KERNEL_SOURCES])
+    key, kernel_key = names_of_built()
 
     def missing() -> tuple[bool, bool]:
         has_root = (cache.root(key) / "root.erofs").exists()
@@ -71,25 +92,18 @@ def prepare(options: Options, cache: Cache, owner: tuple[int, int]) -> Prepared:
             needs_root, needs_kernel = (True, True) if options.rebuild else missing()
             if needs_root or needs_kernel:
                 say(f"building in {cache.folder} (once; cached from then on)")
-                build(
-                    Order(
-                        cache=str(cache.folder),
-                        checkout=str(checkout),
-                        mirror=options.mirror or host_mirror() or DEFAULT_MIRROR,
-                        suite=kernels.DEFAULT_SUITE,
-                        packages=packages,
-                        root=key if needs_root else "",
-                        kernel=needs_kernel,
-                        kernel_request=options.kernel,
-                        kernel_key=kernel_key,
-                        pip=hostpackages.pip_command() or [],
-                        owner=list(owner),
-                    )
+                order = replace(
+                    kernel_order(cache, options.mirror, options.kernel),
+                    root=key if needs_root else "",
+                    kernel=needs_kernel,
+                    pip=hostpackages.pip_command() or [],
+                    owner=list(owner),
                 )
+                build(order)
     kernel = cached_kernel(options.kernel, cache.kernels(kernel_key))
-    assert kernel is not None
-    root = cache.root(key)
-    kernel_folder = cache.kernel(kernel.release, kernel_key)
+    if kernel is None:
+        raise LabError(f"{cache.folder} lost the kernel that was built: is it on a full disk?")
+    root, kernel_folder = cache.root(key), cache.kernel(kernel.release, kernel_key)
     for used in (root, kernel_folder):
         caching.mark_used(used)
     bytecode = cache.bytecode(key)
