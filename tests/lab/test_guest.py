@@ -184,6 +184,7 @@ def test_rxe_pair_makes_and_removes(lab):
     ip netns exec one cat /sys/class/net/rp-one/mtu
     $pair up one three rx4 rx5; echo status $?
     $pair up four five rx0 rx6; echo status $?
+    $pair up four five rx7 rx7; echo status $?
     $pair up four five x/y rx6; echo status $?
     ip netns exec one ping -c 1 -W 2 192.0.2.2 >/dev/null 2>&1 || echo no-ping
     $pair down one two && $pair down a-name-of-some-length b-name-of-some-length
@@ -194,13 +195,14 @@ def test_rxe_pair_makes_and_removes(lab):
     assert "down-twice" in lines, done
     after = lines[lines.index("down-twice") + 1 :]
     assert after[:2] == ["4", "9000"]
-    assert [line for line in after if line.startswith("status")] == ["status 1"] * 3
+    assert [line for line in after if line.startswith("status")] == ["status 1"] * 4
     assert after[-1] == "left: lo"
     errors = [e for e in done.stderr.decode().splitlines() if e.startswith("rxe-pair: ")]
-    assert len(errors) == 3
+    assert len(errors) == 4
     assert "namespace 'one' exists already" in errors[0]
     assert "RDMA device 'rx0' exists already" in errors[1]
-    assert "rdma link add x/y" in errors[2]
+    assert re.search(r"rdma link add rx7 .*failed: error: ", errors[2])
+    assert "'x/y' is no name" in errors[3]
 
 
 def _on_terminal(command: list[str], typed: bytes = b"") -> tuple[bytes, int]:
