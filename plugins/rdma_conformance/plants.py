@@ -161,10 +161,17 @@ _ALL = (
         stray_byte=True,
     ),
     Plant(
-        "write-imm-other-status",
+        "write-imm-loses-immediate",
         "MR-RIGHT-WRITE-IMM",
-        "a refused WRITE with immediate data is reported as REM_OP_ERR",
-        _region(Operation.WRITE_IMM, LW),
+        "the receive completion of a WRITE with immediate data comes without the immediate data",
+        _region(Operation.WRITE_IMM, LW | RW),
+        reports={"received": {"byte_len": 64, "imm": None, "opcode": "RECV_RDMA_WITH_IMM"}},
+    ),
+    Plant(
+        "read-other-status",
+        "MR-RIGHT-READ",
+        "a refused READ is reported as REM_OP_ERR",
+        _region(Operation.READ, LW),
         reports={"requester": Status.REM_OP_ERR.name},
     ),
     Plant(
