@@ -205,6 +205,24 @@ def test_rxe_pair_makes_and_removes(lab):
     assert "'x/y' is no name" in errors[3]
 
 
+def test_a_machine_without_qemu_and_apt_is_told_what_it_lacks(lab, tmp_path):
+    for name in ("env", "python3"):
+        (tmp_path / name).symlink_to(Path("/usr/bin") / name)
+    done = lab("true", env={"PATH": str(tmp_path), "HOME": str(Path.home())})
+    assert done.returncode == 2
+    assert re.search(rb"install what Debian calls\n +qemu-system-x86 +runs the guest", done.stderr)
+
+
+def test_a_reader_that_goes_away_ends_the_guest(start_lab):
+    process = start_lab("--no-rxe", "yes")
+    wait_for_line(process.stdout, b"y")
+    (qemu,) = children(process.pid)
+    process.stdout.close()
+    process.stdout = None
+    assert process.wait(30) == 141
+    assert not lives(qemu)
+
+
 def _on_terminal(command: list[str], typed: bytes = b"") -> tuple[bytes, int]:
     """Runs ``command`` on a terminal of 33 rows and 97 columns; its output and exit status."""
     controller, terminal = pty.openpty()
