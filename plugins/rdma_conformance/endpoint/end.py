@@ -182,10 +182,15 @@ class End:
     def _post(self, handle: int, request: WorkRequest, leftover: int) -> dict[str, str]:
         self._device.events()
         self._sent.poll()
+        queue_pair = self._queue_pairs[handle]
+        # By itself: an error of the asked request must not meet another one still under way.
+        for _ in range(leftover):
+            empty = self._empty_send()
+            queue_pair.post([empty])
+            _collect(self._sent, [empty.wr_id], 1, time.monotonic() + COMPLETION_S)
         follow_up = self._empty_send()
-        requests = [self._empty_send() for _ in range(leftover)] + [request, follow_up]
         try:
-            self._queue_pairs[handle].post(requests)
+            queue_pair.post([request, follow_up])
         except VerbsError as refused:
             return {"post": refused.name, "requester": NONE, "follow_up": NONE}
         wanted = [request.wr_id, follow_up.wr_id]
