@@ -5,6 +5,7 @@ Under xdist this is the process that starts the others; else it is the only one.
 
 import importlib.metadata
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -90,12 +91,15 @@ class Controller:
             workers=self.workers,
             planted=self.run.options.plant,
         )
-        self.run.options.run_file.parent.mkdir(parents=True, exist_ok=True)
-        self.writer = RunWriter(self.run.options.run_file, header)
+        path = self.run.options.run_file
+        with suppress(OSError):  # the writer says what is wrong with the place
+            path.parent.mkdir(parents=True, exist_ok=True)
+        writer = RunWriter(path, header)
         try:
-            self.writer.__enter__()
+            writer.__enter__()
         except RunFileError as error:
             raise pytest.UsageError(str(error)) from None
+        self.writer = writer
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
