@@ -20,7 +20,7 @@ from rdma_conformance.deviations import (
 CATALOGUE = load_catalogue()
 CASE = "remote/test_events.py::test_request_error[write-region:LW-qp:LW+RR]"
 ENTRY = """
-[RXE-001]
+[TST-001]
 driver = "rdma_rxe"
 kernel = ">=6.3,<7.4"
 requirement = "EVENT-REQ-ERR"
@@ -42,7 +42,7 @@ def loaded(directory: Path, text: str | bytes) -> tuple[Deviation, ...]:
 
 @pytest.fixture
 def deviation(tmp_path: Path) -> Deviation:
-    return next(item for item in loaded(tmp_path, ENTRY) if item.id == "RXE-001")
+    return next(item for item in loaded(tmp_path, ENTRY) if item.id == "TST-001")
 
 
 def found(deviations, *, driver="rdma_rxe", kernel="7.2.12+deb14-amd64", case=CASE):
@@ -71,8 +71,8 @@ def test_it_covers_its_driver_versions_requirement_and_cases(deviation: Deviatio
 
 
 def test_two_that_cover_one_case_are_an_error(tmp_path: Path):
-    two = loaded(tmp_path, ENTRY + ENTRY.replace("RXE-001", "RXE-002"))
-    with pytest.raises(DeviationError, match=r"RXE-001 and RXE-002.*narrow"):
+    two = loaded(tmp_path, ENTRY + ENTRY.replace("TST-001", "TST-002"))
+    with pytest.raises(DeviationError, match=r"TST-001 and TST-002.*narrow"):
         found(two)
 
 
@@ -80,7 +80,7 @@ def test_firmware_bounds_a_deviation_too(tmp_path: Path):
     (one,) = [
         d
         for d in loaded(tmp_path, ENTRY.replace('kernel = ">=6.3,<7.4"', 'firmware = "<=20.31.1"'))
-        if d.id == "RXE-001"
+        if d.id == "TST-001"
     ]
     assert match([one], "rdma_rxe", "1", "20.31.1", "EVENT-REQ-ERR", CASE) is one
     assert match([one], "rdma_rxe", "1", "20.31.1014", "EVENT-REQ-ERR", CASE) is None
@@ -173,7 +173,7 @@ def test_bounds_compare_numbers(text: str, bounds: str, within: bool):
         ('reason = "r"', "", "'reason' is missing"),
         ('reason = "r"', 'reason = "r"\nuntil = "8.0"', "unknown key 'until'"),
         ('"https://example.org/thread"', '"example.org"', "https://"),
-        ("[RXE-001]", "[RXE001]", "this is no id"),
+        ("[TST-001]", "[RXE001]", "this is no id"),
     ],
 )
 def test_one_error_names_file_entry_and_mend(tmp_path: Path, old: str, new: str, told: str):
@@ -194,7 +194,7 @@ def test_a_missing_file_is_one_error(tmp_path: Path):
     [(100, "nested deep"), (5_000, "nested")],  # newer Pythons do not read such a key
 )
 def test_a_fact_that_is_nested_without_end_is_an_error(tmp_path: Path, depth: int, told: str):
-    deep = "[RXE-001.observed" + ".a" * depth + "]\nb = 1\n"
+    deep = "[TST-001.observed" + ".a" * depth + "]\nb = 1\n"
     text = ENTRY.replace("observed = {", "# {") + deep
     with pytest.raises(DeviationError, match=told):
         loaded(tmp_path, text)
