@@ -65,6 +65,23 @@ def install(
         listener.write_environment()
 
 
+def check_directory(config: pytest.Config) -> None:
+    """Raise pytest.UsageError when --alluredir names a place that no directory can be made at.
+
+    To be called at pytest_cmdline_main: allure-pytest makes the directory when it is configured,
+    and fails with a traceback.
+    """
+    directory = getattr(config.option, "allure_report_dir", None)
+    if not directory:
+        return
+    try:
+        Path(directory).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise pytest.UsageError(
+            f"--alluredir={directory} cannot be made: {error.strerror}. Name another directory"
+        ) from error
+
+
 def attach_record(nodeid: str, record: Mapping[str, Any]) -> None:
     """Give the record (the JSON form of a run file's result) of a running test; the last counts."""
     if _installed:

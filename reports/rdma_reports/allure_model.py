@@ -130,7 +130,7 @@ def environment(identity: Mapping[str, Any], present: str = "") -> str:
     for name, value in identity.items():
         known = values.setdefault(name, [])
         text = " ".join(str(value).split()).replace("\\", "/")
-        if value is not None and text not in known:
+        if value is not None and text and text not in known:
             known.append(text)
     return "".join(f"{name}={'; '.join(known)}\n" for name, known in values.items() if known)
 
@@ -155,10 +155,7 @@ def _details(record: Mapping[str, Any], block: str | None) -> dict[str, Any] | N
         return {"message": f"the device does not claim it: {record['reason']}"}
     message = block or record["reason"] or record["title"]
     if verdict == "DEVIATION":
-        return {
-            "known": True,
-            "message": f"known deviation {record['deviation']}: {record['reason']}\n\n{message}",
-        }
+        return {"known": True, "message": f"known deviation {record['deviation']}\n\n{message}"}
     if verdict == "FIXED":
         message = f"delete {record['deviation']} from the deviations: it passes now\n\n{message}"
     return {"message": message}

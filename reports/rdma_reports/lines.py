@@ -26,19 +26,19 @@ def now() -> str:
 class Header:
     """What was run on what. `catalogue` is 12 hexadecimal digits, `started` ISO 8601 in UTC."""
 
+    schema: int = SCHEMA
     suite: str
     catalogue: str
+    started: str = field(default_factory=now)
     device: Mapping[str, Any]
     fabric: str
     capabilities: Mapping[str, Mapping[str, str]]  # keys: claims, denials
     seed: int
+    planted: str | None = None
     argv: Sequence[str]
     selected: int
     deselected: int
     workers: int
-    planted: str | None = None
-    started: str = field(default_factory=now)
-    schema: int = SCHEMA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +52,15 @@ class Result:
     verdict: str
     title: str
     asked: Mapping[str, Any]
-    again: str
-    seed: int
-    duration: float
     expected: Sequence[Mapping[str, Any]] = ()
     observed: Mapping[str, Any] = field(default_factory=dict)
     differences: Sequence[Mapping[str, Any]] = ()
     reason: str | None = None
     deviation: str | None = None
     sources: Sequence[str] = ()
+    again: str
+    seed: int
+    duration: float
     hazard: bool = False
 
 
@@ -68,12 +68,12 @@ class Result:
 class Footer:
     """How the run ended. `counts` maps a verdict to its number of cases."""
 
+    finished: str = field(default_factory=now)
     verdict: str
     counts: Mapping[str, int]
     exit_status: int
     interrupted: bool = False
     unasked: Sequence[str] = ()
-    finished: str = field(default_factory=now)
 
 
 Line = Header | Result | Footer

@@ -28,6 +28,9 @@ CONFTEST = """
     }
     LINKS = {"ibv_reg_mr(3) DESCRIPTION, flags": "https://man7.org/reg_mr"}
 
+    def pytest_cmdline_main(config):
+        allure_results.check_directory(config)
+
     def pytest_configure(config):
         config.addinivalue_line("markers", "requirement(id): the rule")
         if hasattr(config, "workerinput"):
@@ -139,7 +142,7 @@ def ended(tmp_path_factory) -> Session:
         ("PASS", "passed", None),
         ("NOTE", "passed", None),
         ("FAIL", "failed", "expected  requester [REM_ACCESS_ERR(10)]"),
-        ("DEVIATION", "failed", "known deviation RXE-001: rxe answers late"),
+        ("DEVIATION", "failed", "known deviation RXE-001\n\nDEVIATION  MR-RIGHT-READ"),
         ("FIXED", "failed", "delete RXE-001 from the deviations"),
         ("NOT_SUPPORTED", "skipped", "does not claim it: odp_caps.general_caps is 0"),
         ("ERROR", "broken", "the positive control was refused"),
@@ -284,6 +287,14 @@ def test_results_that_cannot_be_written_end_the_run(tmp_path, processes):
     assert ended.ret == pytest.ExitCode.INTERRUPTED
 
 
+def test_a_place_for_no_directory_is_one_clear_error(tmp_path):
+    (tmp_path / "results").write_text("a file")
+    ended = session(tmp_path, test_cases=cases("PASS"))
+    assert ended.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--alluredir=results cannot be made: File exists" in ended.output
+    assert "Traceback" not in ended.output
+
+
 def test_without_alluredir_nothing_is_kept(tmp_path):
     ended = session(tmp_path, allure=False, test_cases=cases("PASS"))
     assert ended.ret == 0
@@ -291,7 +302,7 @@ def test_without_alluredir_nothing_is_kept(tmp_path):
 
 
 def test_environments_of_several_runs_stand_together():
-    first = environment({"device": "rxe0", "driver": "rdma_rxe", "fw": None})
+    first = environment({"device": "rxe0", "driver": "rdma_rxe", "fw": None, "board": ""})
     assert first == "device=rxe0\ndriver=rdma_rxe\n"
     both = environment({"device": "mlx5_0", "driver": "rdma_rxe", "gid": "::1\n x"}, first)
     assert both == "device=rxe0; mlx5_0\ndriver=rdma_rxe\ngid=::1 x\n"
