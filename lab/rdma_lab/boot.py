@@ -108,6 +108,7 @@ def make_job(options: Options, environment: dict[str, str]) -> Job:
         fabric=options.rxe,
         mtu=options.mtu,
         end_mark=new_end_mark(),
+        live=options.shell,
     )
 
 

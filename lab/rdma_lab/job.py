@@ -23,7 +23,10 @@ class Stream(Enum):
 
 @dataclass(frozen=True)
 class Job:
-    """One command for the guest; ``folder`` is a guest path, ``window`` (rows, columns)."""
+    """One command for the guest; ``folder`` is a guest path, ``window`` (rows, columns).
+
+    ``live``: what changes on the host meanwhile is seen in the guest, at a price.
+    """
 
     command: tuple[str, ...]
     folder: PurePosixPath
@@ -35,6 +38,7 @@ class Job:
     fabric: bool
     mtu: int
     end_mark: str
+    live: bool
 
 
 def guest_folder(checkout: Path, current: Path) -> PurePosixPath:
@@ -65,6 +69,7 @@ def settings(job: Job) -> bytes:
         "fabric": "rxe" if job.fabric else "none",
         "mtu": str(job.mtu),
         "end_mark": job.end_mark,
+        "host_files": "none" if job.live else "0xb",
     }
     lines = [f"{name}={shlex.quote(value)}\n" for name, value in values.items()]
     lines += [f"export {name}={shlex.quote(value)}\n" for name, value in job.environment]

@@ -137,8 +137,13 @@ def test_two_guests_at_once(start_lab):
 
 def test_a_panic_is_the_labs_failure_with_the_kernels_last_lines(lab, tmp_path):
     console = tmp_path / "console.log"
-    script = "echo before; echo c >/proc/sysrq-trigger; sleep 99"
-    done = lab("--no-rxe", "--console", str(console), "sh", "-c", script)
+    written = CHECKOUT / "tests" / "lab" / f".written-{os.getpid()}"
+    script = f"seq 9999 >{written.name}; echo before; echo c >/proc/sysrq-trigger; sleep 99"
+    arguments = ["--no-rxe", "--console", str(console), "sh", "-c", script]
+    done = lab(*arguments, cwd=written.parent)
+    lines = written.read_text().splitlines()
+    written.unlink()
+    assert lines == [str(number) for number in range(1, 10000)]
     assert done.returncode == 125
     assert done.stdout == b"before\n"
     assert b"the guest stopped without an exit status" in done.stderr

@@ -238,6 +238,7 @@ def _job(**changes):
         "fabric": True,
         "mtu": 1500,
         "end_mark": "mark",
+        "live": False,
     }
     return job.Job(**values | changes)
 
