@@ -7,7 +7,8 @@ from ipaddress import IPv6Address
 import pytest
 
 from rdma_conformance.device import DeviceInfo, Gid, Port
-from rdma_conformance.fabric import checks, gid, python, setup_rxe
+from rdma_conformance.fabric import checks, gid, python, setup_rxe, telling
+from rdma_conformance.fabric.planning import Plan
 from rdma_conformance.fabric.settings import FabricError, Peer, parse_peer
 
 
@@ -152,3 +153,34 @@ def test_leftovers_of_dead_owners_only(tmp_path, monkeypatch):
     monkeypatch.setattr(setup_rxe, "_run", lambda *arguments: ran.append(arguments))
     setup_rxe.remove_leftovers()
     assert ran == [("down", f"rdmac-{dead}-a", f"rdmac-{dead}-b")]
+
+
+def test_only_what_both_ends_claim_is_claimed():
+    ours = {"claims": {"atomic": "a", "odp": "b"}, "denials": {"atomic_write": "bit 40 is clear"}}
+    theirs = {"claims": {"atomic": "c"}, "denials": {"odp": "bit SUPPORT is clear"}}
+    found = telling.common(ours, theirs, "rxe1")
+    assert found.claims == {"atomic": "a"}
+    assert found.why_not("odp") == "rxe1: bit SUPPORT is clear"
+    assert found.why_not("atomic_write") == "bit 40 is clear"
+
+
+def test_a_description_tells_where_the_ends_are(monkeypatch):
+    (own,) = gids(("::ffff:192.0.2.1", V2))
+    monkeypatch.setattr(telling, "home_of", lambda info, port: "left")
+    for peer, ends in (
+        (Peer("rxe0"), "rxe0, loopback"),
+        (Peer("rxe1"), "rxe0 (netns left) <-> rxe1 (netns left)"),
+        (Peer("rxe1", netns="right"), "rxe0 (netns left) <-> rxe1 (netns right)"),
+        (Peer("rxe1", ssh="host2"), "rxe0 (netns left) <-> rxe1 (host host2)"),
+    ):
+        plan = Plan(DEVICE, peer, replace(DEVICE, name="rxe1"), (own, own), True)
+        assert telling.description(plan, 1024, 1) == f"{ends}, GID ::ffff:192.0.2.1, MTU 1024"
+
+
+def test_a_missing_namespace_names_those_there_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(checks, "NAMED", tmp_path)
+    (tmp_path / "right").touch()
+    checks.namespace("right")
+    checks.namespace(None)
+    with pytest.raises(FabricError, match="no network namespace left: `ip netns` shows right"):
+        checks.namespace("left")

@@ -21,7 +21,11 @@ START_S = 60.0  # importing pyverbs takes seconds on an emulated machine
 KILL_S = 5.0  # after SIGKILL a process that stays can only be waiting in the kernel
 
 
-class WorkerDied(Exception):
+class WorkerTrouble(Exception):
+    """No answer to a request: each of its kinds says why."""
+
+
+class WorkerDied(WorkerTrouble):
     """The worker ended while it was asked; `exit_info` says how."""
 
     def __init__(self, exit_info: str):
@@ -29,7 +33,7 @@ class WorkerDied(Exception):
         self.exit_info = exit_info
 
 
-class WorkerHung(Exception):
+class WorkerHung(WorkerTrouble):
     """No answer within `seconds`. `phase` is `asked` when the driver owed one, else `control`.
 
     `kernel_stack` shows where its threads wait, and `end` says what became of it.
@@ -46,8 +50,8 @@ class WorkerHung(Exception):
         self.end = end
 
 
-class WorkerError(Exception):
-    """The suite itself failed in the worker. `kind` is as in `server`."""
+class WorkerError(WorkerTrouble):
+    """The suite itself failed in the worker. `kind` is as in `server`, or `start`."""
 
     def __init__(self, message: str, traceback: str = "", kind: str = "suite"):
         super().__init__(message)
@@ -89,13 +93,15 @@ class Worker:
             raise WorkerError(
                 f"the endpoint worker ({self.name}) did not start: {_last_line(error.formatted)}",
                 error.formatted,
+                "start",
             ) from None
         except (EOFError, OSError, execnet.HostNotFound, execnet.TimeoutError) as error:
             self.close()
-            reason = str(error) or "it ended before it said anything"
-            raise WorkerError(
-                f"the endpoint worker ({self.name}) did not start: {reason}"
-            ) from None
+            # Of a process that ended at once the channel only knows that it was closed.
+            missing = isinstance(error, FileNotFoundError)
+            reason = str(error) if missing else "it ended, or said nothing of itself"
+            message = f"the endpoint worker ({self.name}) did not start: {reason}"
+            raise WorkerError(message, kind="start") from None
         if hello["protocol"] != PROTOCOL:
             self.close()
             raise WorkerError(

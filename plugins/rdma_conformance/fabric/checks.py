@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from rdma_conformance.device import DeviceInfo, Port, list_devices
-from rdma_conformance.fabric.namespaces import HERE, namespace_of, netdev_of
+from rdma_conformance.fabric.namespaces import HERE, NAMED, namespace_of, netdev_of
 from rdma_conformance.fabric.settings import FabricError
 
 VERBS = Path("/sys/class/infiniband_verbs")
@@ -29,6 +29,14 @@ def find(name: str, devices: tuple[DeviceInfo, ...]) -> DeviceInfo:
 def find_here(name: str) -> DeviceInfo:
     """The device of that name on this host, as far as this network namespace shows it."""
     return find(name, list_devices())
+
+
+def namespace(name: str | None) -> None:
+    """Whether there is a network namespace of that name; None is this process's own."""
+    if name is None or (NAMED / name).exists():
+        return
+    there = ", ".join(sorted(each.name for each in NAMED.glob("*"))) or "none"
+    raise FabricError(f"there is no network namespace {name}", f"`ip netns` shows {there}")
 
 
 def active_port(info: DeviceInfo, number: int) -> Port:

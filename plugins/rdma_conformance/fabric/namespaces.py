@@ -29,6 +29,11 @@ def namespace_of(netdev: str | None) -> str | None:
     return None
 
 
+def home_of(info: DeviceInfo, port: int) -> str | None:
+    """The namespace of the interface below a device's port; HERE or None as `namespace_of`."""
+    return namespace_of(netdev_of(info, port))
+
+
 def _has(namespace: str, netdev: str) -> bool:
     command = ["ip", "-n", namespace, "link", "show", "dev", netdev]
     try:

@@ -9,6 +9,8 @@ from rdma_conformance.fabric.settings import FabricError
 
 SYSTEM = Path("/usr/bin/python3")  # that of the distribution, whose python3-pyverbs it is
 
+NO_START = "see that it runs and is Python 3.11 or later (--endpoint-python)"
+
 
 def choose(asked: str | None) -> str:
     """The endpoint Python for a command line: as asked, this one, or the distribution's."""
