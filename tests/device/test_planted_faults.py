@@ -1,0 +1,54 @@
+"""Each planted fault turns exactly the requirement that it breaks red, on the real device.
+
+Asked are all cases that trigger the fault, and a sample of all the others.
+"""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import pytest
+
+from conformance.spec.model import wire
+from conformance.spec.vocabulary import Level
+from rdma_conformance.fabric import open_fabric
+from rdma_conformance.outcomes import BAD
+from rdma_conformance.plants import PLANTS
+from rdma_conformance.plugin import RUN
+from rdma_conformance.run import fabric_settings
+
+from .asked import all_cases, verdicts
+
+SAMPLE = 40  # of so many cases, one is asked
+BOUND_S = 5.0
+
+
+@pytest.fixture
+def run(pytestconfig):
+    return pytestconfig.stash[RUN]
+
+
+@pytest.mark.parametrize("plant", PLANTS.values(), ids=PLANTS)
+def test_a_planted_fault_breaks_its_requirement_and_no_other(plant, run):
+    triggered = [named for named in all_cases() if plant.when(wire(named[1]))]
+    assert triggered, "no case triggers this fault"
+    others = [named for named in all_cases()[::SAMPLE] if named not in triggered]
+    settings = replace(fabric_settings(run.options), plant=plant.name, setup_rxe=False)
+    fabric = open_fabric(settings)
+    try:
+        records = verdicts(run, fabric, [*others, *triggered], BOUND_S)
+    finally:
+        fabric.close()
+    red = defaultdict(list)
+    for name, record in records.items():
+        if record["verdict"] in BAD:
+            red[record["requirement"]].append(f"{record['verdict']} {name}")
+    if run.catalogue[plant.breaks].level is Level.MUST:
+        assert set(red) == {plant.breaks}, dict(red)
+    else:  # recorded, and it never fails a run
+        assert not red
+        assert "NOTE" in {records[name]["verdict"] for name, _ in triggered}
+
+
+def test_every_must_has_a_planted_fault(run):
+    broken = {plant.breaks for plant in PLANTS.values()}
+    assert {rule.id for rule in run.catalogue} <= broken

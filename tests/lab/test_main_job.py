@@ -1,0 +1,79 @@
+"""The main job as the README says it: the suites on a real rxe, in the lab's VM."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.lab
+
+
+def lab(*command, timeout_s=1200):
+    """Run a command in the lab; its output is shown as it comes, and returned."""
+    full = [ROOT / "lab/run", *command]
+    with subprocess.Popen(full, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        lines = []
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            lines.append(line)
+        status = process.wait(timeout_s)
+    return status, "".join(lines)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A folder in the checkout, which the guest sees as well."""
+    folder = ROOT / "results" / f"test-{tmp_path_factory.getbasetemp().name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def read(path):
+    header, *cases, footer = map(json.loads, path.read_text().splitlines())
+    return header, {case["case"]: case["verdict"] for case in cases}, footer
+
+
+def test_rxe_conforms_but_for_its_known_deviations(results):
+    run_file = results / "alone.ndjson"
+    allure = results / "allure"
+    status, output = lab(
+        *("pytest", "conformance/", "--device", "rxe0", "-q"),
+        *("--run-file", run_file.relative_to(ROOT), "--alluredir", allure.relative_to(ROOT)),
+    )
+    assert status == 0, output[-3000:]
+    header, cases, footer = read(run_file)
+    assert footer["verdict"] == "CONFORMING"
+    assert not {"FAIL", "ERROR", "CRASH", "FIXED"} & set(cases.values())
+    assert len(cases) == header["selected"] >= 3000
+    assert "netns left" in header["fabric"]
+    assert len(list(allure.glob("*-result.json"))) == len(cases)
+
+
+def test_two_processes_give_the_same_verdicts(results):
+    run_file = results / "distributed.ndjson"
+    status, output = lab(
+        *("pytest", "conformance/", "--device", "rxe0", "-q", "-n", "2"),
+        *("--run-file", run_file.relative_to(ROOT)),
+    )
+    assert status == 0, output[-3000:]
+    alone = read(results / "alone.ndjson")[1]
+    assert read(run_file)[1] == alone
+
+
+def test_planted_faults_and_the_endpoint_on_the_real_device():
+    status, output = lab("pytest", "tests/device", "--device", "rxe0", "-q", "--durations=5")
+    assert status == 0, output[-6000:]
+
+
+def test_a_planted_fault_shows_on_the_command_line():
+    status, output = lab(
+        *("pytest", "conformance/", "--device", "rxe0", "--plant", "write-right-lets-read"),
+        *("-k", "read-region:LW+RW-qp", "--run-file", "results/planted.ndjson"),
+    )
+    assert status == 1
+    assert "PLANTED FAULT: write-right-lets-read" in output
+    assert "FAIL  MR-RIGHT-READ  MUST" in output
+    assert "INVALID: the fault 'write-right-lets-read' was planted" in output
