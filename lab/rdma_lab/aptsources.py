@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-DEFAULT_MIRROR = ""
 _DEBIAN_SUITES = frozenset(
     {"oldstable", "stable", "testing", "unstable", "sid", "bookworm", "trixie", "forky", "duke"}
 )

@@ -20,7 +20,8 @@ LAB = Path(__file__).resolve().parent.parent
 class Order:
     """What a build is to make; texts, so that it can go to another process as JSON.
 
-    An empty ``root`` or ``kernel_request`` of None with ``kernel`` False leaves that part out.
+    An empty ``mirror`` is mmdebstrap's own default. An empty ``root`` (a cache key) and a
+    ``kernel`` of False leave that part out.
     """
 
     cache: str

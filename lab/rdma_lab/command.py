@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from rdma_lab import hostpackages, kernelbuild
-from rdma_lab.aptsources import DEFAULT_MIRROR, host_mirror
+from rdma_lab.aptsources import host_mirror
 from rdma_lab.boot import run
 from rdma_lab.cache import Cache, choose_folder
 from rdma_lab.errors import HostNeedsPackages, LabError
@@ -65,7 +65,7 @@ def invoking_user(environment: os._Environ[str] | dict[str, str]) -> pwd.struct_
 
 def _list_kernels(options: Options, cache: Cache) -> int:
     hostpackages.provide(hostpackages.BUILD)
-    mirror = options.mirror or host_mirror() or DEFAULT_MIRROR
+    mirror = options.mirror or host_mirror() or ""
     _, found = kernelbuild.read_index(cache.package_index, mirror, all_suites=True)
     for kernel in sorted(found, key=lambda kernel: version_key(kernel.version)):
         print(f"{kernel.upstream:12} {kernel.suite:20} {kernel.release}")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from rdma_lab.aptsources import parse_one_line
 from rdma_lab.errors import LabError
 from rdma_lab.progress import say
 
@@ -51,6 +53,23 @@ def _run(command: list[str], cwd: Path | None) -> subprocess.CompletedProcess[st
         cwd=cwd,
         check=False,
     )
+
+
+def default_mirror(suite: str) -> str:
+    """The mirror that mmdebstrap takes for ``suite`` on a machine that has none configured.
+
+    It says so only to a hook, which then stops it: nothing has been downloaded by then.
+    """
+    with tempfile.TemporaryDirectory(prefix="rdma-lab-") as folder:
+        hook = 'cat "$1"/etc/apt/sources.list "$1"/etc/apt/sources.list.d/* 2>/dev/null; exit 1'
+        command = ["mmdebstrap", "--variant=custom", "--format=null", f"--setup-hook={hook}"]
+        done = _run([*command, suite, "-"], Path(folder))
+    # The hook's output is among mmdebstrap's own messages.
+    sources = parse_one_line(done.stdout + done.stderr)
+    mirror = next((source.uri for source in sources if source.suite == suite), None)
+    if mirror is None:
+        raise LabError(f"no mirror for Debian {suite} is known here: give one with --mirror URL")
+    return mirror
 
 
 class PackageIndex:

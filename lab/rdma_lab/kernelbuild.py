@@ -9,7 +9,7 @@ from pathlib import Path
 from rdma_lab import kernels, modules, vmlinux
 from rdma_lab.building import Order
 from rdma_lab.cache import write_kernel
-from rdma_lab.debian import PackageIndex
+from rdma_lab.debian import PackageIndex, default_mirror
 from rdma_lab.errors import LabError
 from rdma_lab.kernels import KernelPackage
 from rdma_lab.progress import stage
@@ -17,7 +17,11 @@ from rdma_lab.suiteinstall import run
 
 
 def read_index(folder: Path, mirror: str, all_suites: bool) -> tuple[PackageIndex, list]:
-    """A mirror's index, brought up to date, and the kernels in it."""
+    """A mirror's index, brought up to date, and the kernels in it.
+
+    An empty ``mirror`` is mmdebstrap's own default.
+    """
+    mirror = mirror or default_mirror(kernels.DEFAULT_SUITE)
     suites = kernels.SUITES if all_suites else (kernels.DEFAULT_SUITE,)
     index = PackageIndex(folder / ("all" if all_suites else kernels.DEFAULT_SUITE), mirror, suites)
     index.update()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rdma_lab import cache as caching
 from rdma_lab import hostpackages, kernels
-from rdma_lab.aptsources import DEFAULT_MIRROR, host_mirror
+from rdma_lab.aptsources import host_mirror
 from rdma_lab.building import LAB, Order, build
 from rdma_lab.cache import Cache
 from rdma_lab.errors import LabError
@@ -61,7 +61,7 @@ def kernel_order(cache: Cache, mirror: str | None = None, request: str | None = 
     return Order(
         cache=str(cache.folder),
         checkout=str(LAB.parent),
-        mirror=mirror or host_mirror() or DEFAULT_MIRROR,
+        mirror=mirror or host_mirror() or "",
         suite=kernels.DEFAULT_SUITE,
         packages=package_list((LAB / "packages").read_text()),
         root="",

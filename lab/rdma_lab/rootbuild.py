@@ -51,7 +51,7 @@ def _install_packages(order: Order, root: Path) -> None:
             f"--include={','.join(order.packages)}",
             order.suite,
             str(root),
-            order.mirror,
+            *([order.mirror] if order.mirror else []),
         ]
 
     run_strictly_first("making the guest root", command)
