@@ -7,7 +7,7 @@ import pytest
 
 from conformance.spec.vocabulary import Level
 from rdma_conformance.catalogue import Catalogue
-from rdma_conformance.run import SUITES
+from rdma_conformance.suites import SUITES
 
 
 def is_case(item: pytest.Item) -> bool:

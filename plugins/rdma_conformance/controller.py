@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 
+from conformance.spec import oracle
 from rdma_conformance import allure_results, collection, outcomes, terminal
+from rdma_conformance.asking import unasked
 from rdma_conformance.closing import Closing, Tally, close, partial
 from rdma_conformance.fabric import FabricError
-from rdma_conformance.run import Run
+from rdma_conformance.run import Run, again
+from rdma_conformance.suites import all_cases
 from rdma_reports.lines import Header, Result
 from rdma_reports.runfile import RunFileError, RunWriter
 
+DIED = "???"  # xdist's word for the phase of a report on a process that is gone
 _BOLD = {"bold": True}
 
 
@@ -46,7 +50,7 @@ class Controller:
             self.run.open()
         except FabricError as error:
             raise pytest.UsageError(str(error)) from None
-        allure_results.install(config, self.run.identity)
+        allure_results.install(config, self.run.identity, self.run.links(), collection.is_case)
 
     def pytest_report_header(self) -> list[str]:
         if not self.run.identity:
@@ -104,13 +108,28 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         record = outcomes.record_of(report)
-        if record is None or self.writer is None:
+        if self.writer is None:
             return
+        if record is None:
+            if report.when != DIED or (record := self._lost(report)) is None:
+                return
+            outcomes.apply(report, record, terminal.failure_block(record))
+            allure_results.write_crash(record)
         self.tally.add(record)
         try:
             self.writer.result(Result(**record))
         except RunFileError as error:
             self.unwritten = str(error)
+
+    def _lost(self, report: pytest.TestReport) -> dict[str, Any] | None:
+        """The record of a case that took a process of a distributed run with it."""
+        for name, case in all_cases().items():
+            if report.nodeid.endswith(name):
+                rule = self.run.catalogue[oracle.requirement(case)]
+                reason = f"the pytest process that asked this case died: {report.longrepr}"
+                record = unasked(name, rule, case, reason)
+                return record | {"again": again(report.nodeid, self.run.typed), "duration": 0.0}
+        return None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:

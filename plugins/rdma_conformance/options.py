@@ -8,6 +8,7 @@ import pytest
 from rdma_conformance.plants import PLANTS
 
 DEFAULT_BOUND_S = 30.0
+DEFAULT_SEED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def add_options(parser: pytest.Parser) -> None:
     add(
         "--seed",
         type=int,
-        default=1,
+        default=DEFAULT_SEED,
         metavar="N",
         help="seed of the bytes that the cases carry (default: %(default)s)",
     )

@@ -25,6 +25,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if config.getoption("--list-devices"):
         print(describe(list_devices()))
         return 0
+    allure_results.check_directory(config)
     return None
 
 
@@ -42,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if handover is None:
         config.pluginmanager.register(Controller(run), "rdma_conformance_controller")
     elif run.identity:
-        allure_results.install(config, run.identity)
+        allure_results.install(config, run.identity, run.links(), collection.is_case)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

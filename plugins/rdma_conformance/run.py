@@ -3,12 +3,10 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import conformance
 from conformance.spec.model import Case
 from conformance.spec.vocabulary import Verdict
 from rdma_conformance import allure_results
@@ -16,11 +14,10 @@ from rdma_conformance.asking import Question, ask, case_seed, unasked
 from rdma_conformance.catalogue import Catalogue, Requirement, load_catalogue
 from rdma_conformance.deviations import Deviation, load_deviations, match
 from rdma_conformance.fabric import Fabric, FabricSettings, open_fabric
-from rdma_conformance.options import Options
+from rdma_conformance.options import DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
+from rdma_conformance.suites import SUITES
 from rdma_conformance.terminal import failure_block
-
-SUITES = Path(conformance.__file__).resolve().parent
 
 
 class NotConforming(Exception):
@@ -38,6 +35,7 @@ class Run:
     """The state of this process: the fabric is opened once, and asked by the running item."""
 
     options: Options
+    typed: Options  # as on the command line: a distributed run's workers get other options
     catalogue: Catalogue
     deviations: tuple[Deviation, ...]
     identity: dict[str, Any] = field(default_factory=dict)  # empty: no device was met
@@ -96,12 +94,17 @@ class Run:
         if Verdict(record["verdict"]) in BAD:
             raise NotConforming(failure_block(record))
 
+    def links(self) -> dict[str, str]:
+        """The address of each source that has one, by its words in a record."""
+        sources = (source for rule in self.catalogue for source in rule.sources)
+        return {str(source): source.url for source in sources if source.url}
+
     def rule(self, item: pytest.Item) -> Requirement:
         """The requirement that an item's case asks."""
         return self.catalogue[item.get_closest_marker("requirement").args[0]]
 
     def keep(self, item: pytest.Item, record: dict[str, Any], duration_s: float) -> None:
-        record["again"] = f"pytest '{item.nodeid}' --device {self.options.device}"
+        record["again"] = again(item.nodeid, self.typed)
         record["duration"] = round(duration_s, 6)
         self.records[item.nodeid] = record
         allure_results.attach_record(item.nodeid, record)
@@ -115,6 +118,17 @@ class Run:
             self.keep(item, record, 0.0)
             self.records.pop(item.nodeid)
         return record
+
+
+def again(nodeid: str, options: Options) -> str:
+    """The command line that asks one case again, of the same device and with the same bytes."""
+    words = ["pytest", f"'{nodeid}'"]
+    words += ["--setup-rxe"] if options.setup_rxe else ["--device", str(options.device)]
+    if options.peer and not options.setup_rxe:
+        words += ["--peer", options.peer]
+    if options.seed != DEFAULT_SEED:
+        words += ["--seed", str(options.seed)]
+    return " ".join(words)
 
 
 def fabric_settings(options: Options) -> FabricSettings:
@@ -138,6 +152,6 @@ def prepare(options: Options, handover: Mapping[str, Any] | None = None) -> Run:
     catalogue = load_catalogue()
     deviations = load_deviations(options.deviations, catalogue)
     if handover is None:
-        return Run(options, catalogue, deviations)
+        return Run(options, options, catalogue, deviations)
     found = replace(options, device=handover["device"], peer=handover["peer"], setup_rxe=False)
-    return Run(found, catalogue, deviations, identity=handover["identity"])
+    return Run(found, options, catalogue, deviations, identity=handover["identity"])

@@ -11,7 +11,7 @@ from conformance.spec.model import Capabilities, Case, Observation
 
 NAMES = ("odp", "flush_global", "flush_persistent", "atomic", "atomic_write", "memory_window")
 ODP = ("write", "read", "atomic", "flush", "atomic_write")
-CLAIMS = {name: "ideal" for name in (*NAMES, *(f"odp_rc_{word}" for word in ODP))}
+CLAIMS = dict.fromkeys((*NAMES, *(f"odp_rc_{word}" for word in ODP)), "ideal")
 
 # Given the case and the ideal answer, the answer to give in its place; it may raise.
 Liar = Callable[[Case, dict[str, Any]], Observation]

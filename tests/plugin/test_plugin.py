@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from rdma_conformance import collection
+from rdma_conformance.catalogue import load_catalogue
+from rdma_conformance.plants import PLANTS
+
 TESTS = Path(__file__).parent
 SUITE = "conformance/remote/test_events.py"  # small, and with both kinds of refusal
 
@@ -43,6 +47,13 @@ def lie(case, answer):
         raise WorkerDied("the endpoint worker died: signal 11")
     return answer
 """
+KILLS_PYTEST = """
+import os, signal
+def lie(case, answer):
+    if case.operation == "read" and case.await_event and case.remote.access == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return answer
+"""
 
 
 @pytest.fixture
@@ -57,7 +68,13 @@ def run(pytester, monkeypatch):
         monkeypatch.setenv("PYTHONPATH", str(pytester.path))
         root = TESTS.parents[1]
         wanted = ["-p", name, "-c", root / "pyproject.toml", f"--rootdir={root}"]
-        wanted += ["--run-file", pytester.path / "run.ndjson", root / suite, "-p", "no:cacheprovider"]
+        wanted += [
+            "--run-file",
+            pytester.path / "run.ndjson",
+            root / suite,
+            "-p",
+            "no:cacheprovider",
+        ]
         if device:
             wanted.append(f"--device={device}")
         return pytester.runpytest_subprocess(*wanted, *args)
@@ -121,8 +138,6 @@ def test_what_is_not_claimed_is_not_supported_and_nothing_asked_is_not_green(run
 
 
 def test_a_planted_fault_is_said_and_never_conforming(run, pytester):
-    from rdma_conformance.plants import PLANTS
-
     found = run("--plant", next(iter(PLANTS)))
     assert found.ret == 1
     found.stdout.fnmatch_lines(["PLANTED FAULT: *", "INVALID: the fault * was planted"])
@@ -136,6 +151,15 @@ def test_xdist_gives_the_same_verdicts(run, pytester):
     assert found.ret == 1
     together = {case["case"]: case["verdict"] for case in results(pytester)[1:-1]}
     assert together == alone
+
+
+def test_a_pytest_process_that_dies_is_an_error_of_its_case(run, pytester):
+    found = run("-n2", lie=KILLS_PYTEST)
+    assert found.ret == 1
+    _, *cases, footer = results(pytester)
+    errors = [case["case"] for case in cases if case["verdict"] == "ERROR"]
+    assert len(errors) == 1 and "[read-region:LW-qp" in errors[0]
+    assert footer["counts"]["PASS"] == len(cases) - 1
 
 
 def test_collect_only_needs_no_device(run, pytester):
@@ -169,9 +193,6 @@ def test_exit_first_keeps_working(run, pytester):
 
 
 def test_an_unknown_requirement_is_a_collection_error(pytester, monkeypatch):
-    from rdma_conformance import collection
-    from rdma_conformance.catalogue import load_catalogue
-
     class Item:
         nodeid = "conformance/remote/test_new.py::test_new"
 

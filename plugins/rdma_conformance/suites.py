@@ -1,0 +1,30 @@
+"""Where the suites lie, and all their cases without collecting them as pytest does."""
+
+import importlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import conformance
+from conformance.spec.model import Case
+
+SUITES = Path(conformance.__file__).resolve().parent
+
+
+@cache
+def all_cases() -> Mapping[str, Case]:
+    """Every case of every suite by its case id, in the order in which pytest collects them."""
+    return {
+        name: case for file in sorted(SUITES.glob("*/test_*.py")) for name, case in _cases_of(file)
+    }
+
+
+def _cases_of(file: Path) -> Iterator[tuple[str, Case]]:
+    place = file.relative_to(SUITES)
+    module = importlib.import_module(".".join(("conformance", *place.with_suffix("").parts)))
+    for name, function in vars(module).items():
+        if not name.startswith("test_"):
+            continue
+        for mark in function.pytestmark:
+            for param in mark.args[1] if mark.name == "parametrize" else ():
+                yield f"{place.as_posix()}::{name}[{param.id}]", param.values[0]
