@@ -9,7 +9,9 @@ from contextlib import contextmanager
 
 
 def say(line: str) -> None:
-    print(f"lab: {line}", file=sys.stderr, flush=True)
+    # In one piece: the stages of a build speak from several threads.
+    sys.stderr.write(f"lab: {line}\n")
+    sys.stderr.flush()
 
 
 @contextmanager
