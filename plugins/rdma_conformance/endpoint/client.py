@@ -20,6 +20,17 @@ from rdma_conformance.endpoint.server import PROTOCOL
 START_S = 60.0  # importing pyverbs takes seconds on an emulated machine
 KILL_S = 5.0  # after SIGKILL a process that stays can only be waiting in the kernel
 
+# Runs in the worker: this suite's packages are found by `paths`, all else as its Python does.
+# A text, as the source of a function would be read from a file that may have changed since.
+_BOOTSTRAP = """
+import json, sys
+start = json.loads(channel.receive())
+sys.path[:0] = start["paths"]
+from rdma_conformance.endpoint.server import serve
+del sys.path[: len(start["paths"])]
+serve(channel, start["protocol"])
+"""
+
 
 class WorkerTrouble(Exception):
     """No answer to a request: each of its kinds says why."""
@@ -84,9 +95,9 @@ class Worker:
     def _start(self, spec: str) -> int:
         try:
             self._gateway = self._group.makegateway(spec)
-            self._channel = self._gateway.remote_exec(
-                _bootstrap, paths=_package_parents() if self._local else [], protocol=PROTOCOL
-            )
+            self._channel = self._gateway.remote_exec(_BOOTSTRAP)
+            paths = _package_parents() if self._local else []
+            self._channel.send(json.dumps({"paths": paths, "protocol": PROTOCOL}))
             hello = json.loads(self._channel.receive(START_S))
         except execnet.RemoteError as error:
             self.close()
@@ -161,17 +172,6 @@ class Worker:
     def close(self) -> None:
         """End the worker; it closes what it has open. Kills it when it takes too long."""
         self._group.terminate(timeout=KILL_S)
-
-
-def _bootstrap(channel, paths, protocol):
-    """Runs in the worker: packages are found by `paths`, everything else as its python does."""
-    import sys  # noqa: PLC0415
-
-    sys.path[:0] = paths
-    from rdma_conformance.endpoint.server import serve  # noqa: PLC0415
-
-    del sys.path[: len(paths)]
-    serve(channel, protocol)
 
 
 def _package_parents() -> list[str]:
