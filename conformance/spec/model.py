@@ -139,9 +139,10 @@ class Capabilities:
     """What the device claims. `claims` maps a capability to how it was probed.
 
     Names: atomic, memory_window, odp, odp_rc_<operation> (also odp_rc_receive), flush_global,
-    flush_persistent, atomic_write, persistent_region (whether ordinary memory may be registered
-    with FLUSH_PERSISTENT; seen by trying). A capability that is not a key of `claims` is not
-    claimed; `denials` then says how that was probed.
+    flush_persistent, atomic_write; persistent_region and persistent_odp_region (whether ordinary
+    memory may be registered with FLUSH_PERSISTENT, without and with ON_DEMAND; seen by trying).
+    A capability that is not a key of `claims` is not claimed; `denials` then says how that was
+    probed.
     """
 
     claims: Mapping[str, str] = field(default_factory=dict)

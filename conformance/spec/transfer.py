@@ -107,7 +107,8 @@ def _unclaimed(case: Transfer, caps: Capabilities) -> str | None:
             return caps.why_not(capability)
     if Access.FLUSH_PERSISTENT in case.remote.access:
         # The suite's memory is not persistent, for which a device may refuse the flag.
-        return caps.denials.get("persistent_region")
+        paged = Access.ON_DEMAND in case.remote.access
+        return caps.denials.get("persistent_odp_region" if paged else "persistent_region")
     return None
 
 

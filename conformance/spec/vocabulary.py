@@ -49,6 +49,16 @@ def short(access: int) -> str:
     return "+".join(names) or "none"
 
 
+def access_words(access: int) -> str:
+    """An access value by the names of its flags: ``LOCAL_WRITE|REMOTE_READ``, ``0``."""
+
+    names = [flag.name for flag in Access if access & flag]
+    rest = access & ~sum(Access)
+    if rest:
+        names.append(hex(rest))
+    return "|".join(names) or "0"
+
+
 class Operation(StrEnum):
     """What the requester posts; the values are the words used in case ids."""
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from conformance.spec.vocabulary import Access, Status, Verdict
+from conformance.spec.vocabulary import Status, Verdict, access_words
 
 WIDTH = 100
 _LABEL = 10
@@ -86,16 +86,6 @@ def _case_words(asked: Mapping[str, Any]) -> str:
 
 def _value(name: str, value: Any) -> str:
     return access_words(value) if name.endswith("access") else str(value)
-
-
-def access_words(access: int) -> str:
-    """An access value by the names of its flags: ``LOCAL_WRITE|REMOTE_READ``, ``0``."""
-
-    names = [flag.name for flag in Access if access & flag]
-    rest = access & ~sum(Access)
-    if rest:
-        names.append(hex(rest))
-    return "|".join(names) or "0"
 
 
 def fact_words(fact: str, value: Any) -> str:

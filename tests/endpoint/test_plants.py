@@ -21,7 +21,13 @@ CAPABLE = read(
         "odp_rc_caps": 255,
     }
 )
-EVERYTHING = Capabilities({**CAPABLE.claims, "persistent_region": "it registers"})
+EVERYTHING = Capabilities(
+    {
+        **CAPABLE.claims,
+        "persistent_region": "it registers",
+        "persistent_odp_region": "it registers",
+    }
+)
 
 
 def cases(module):

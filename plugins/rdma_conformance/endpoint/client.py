@@ -127,14 +127,13 @@ class Worker:
         After the first two the worker is gone: make another.
         """
         number = next(self._ids)
-        phase = "control"
         deadline = time.monotonic() + timeout
         try:
             self._channel.send(json.dumps({"id": number, "do": do, **payload}))
-            while "phase" in (answer := self._receive(number, deadline)):
-                phase = answer["phase"]
+            answer = self._receive(number, deadline)
         except execnet.TimeoutError:
             stack = _kernel_stacks(self.pid) if self._local else ""
+            phase = _phase(self.pid) if self._local else "control"
             raise WorkerHung(phase, timeout, stack, self._bury()) from None
         except (EOFError, OSError, execnet.RemoteError):
             raise WorkerDied(self._bury()) from None
@@ -182,6 +181,14 @@ def _package_parents() -> list[str]:
 
 def _last_line(text: str) -> str:
     return text.strip().rpartition("\n")[2]
+
+
+def _phase(pid: int) -> str:
+    """`asked` when the worker shows that the driver owes it an answer, else `control`."""
+    with suppress(OSError):
+        if Path(f"/proc/{pid}/comm").read_text().strip() == "asked":
+            return "asked"
+    return "control"
 
 
 def _kernel_stacks(pid: int) -> str:

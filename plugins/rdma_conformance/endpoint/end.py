@@ -14,7 +14,7 @@ from typing import Any
 from conformance.spec.memory import Run, high
 from conformance.spec.model import GUARD, Domain
 from conformance.spec.transfer import CONSUMING
-from conformance.spec.vocabulary import Access, Operation, QPState
+from conformance.spec.vocabulary import Access, Operation, QPState, access_words
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.arena import Area, image
@@ -65,17 +65,20 @@ class End:
 
     def probe(self) -> dict[str, dict[str, str]]:
         """Claims and denials that no attribute tells: they are seen by trying."""
+        found: dict[str, dict[str, str]] = {"claims": {}, "denials": {}}
         area = Area(1)
-        what = "registering ordinary memory with FLUSH_PERSISTENT"
-        try:
-            made = verbs.register(self._domain, area.address, 1, Access.FLUSH_PERSISTENT)
-        except VerbsError as refused:
-            area.close()
-            denial = f"{what} is refused: {refused.name}"
-            return {"claims": {}, "denials": {"persistent_region": denial}}
-        verbs.deregister(made)
+        for name, more in (("persistent_region", 0), ("persistent_odp_region", Access.ON_DEMAND)):
+            access = Access.FLUSH_PERSISTENT | more
+            what = f"registering ordinary memory with {access_words(access)}"
+            try:
+                made = verbs.register(self._domain, area.address, 1, access)
+            except VerbsError as refused:
+                found["denials"][name] = f"{what} is refused: {refused.name}"
+            else:
+                verbs.deregister(made)
+                found["claims"][name] = f"{what} succeeds"
         area.close()
-        return {"claims": {"persistent_region": f"{what} succeeds"}, "denials": {}}
+        return found
 
     def create(self, transport: str) -> int:
         """A new queue pair of `transport`; returns the handle by which it is meant."""
