@@ -7,7 +7,8 @@ One TOML file per driver, one table per deviation:
     kernel = ">=6.3,<7.4"             # and/or firmware = "..."; see `in_range`
     requirement = "EVENT-REQ-ERR"
     cases = ["remote/test_events.py::*[write-*"]      # only * is special
-    observed = {responder_events = [[]]}              # an array lists the allowed values
+    observed = {responder_events = [[]]}              # every fact that fails, and more that
+                                                      # must hold; an array lists the values
     reason = "what is wrong, in a sentence"
     cause = "kernel function, or what else is known of the cause"
     url = "https://..."
@@ -78,9 +79,12 @@ class Deviation:
     found: date
     review: date
 
-    def explains(self, observed: Mapping[str, Any]) -> bool:
-        """Whether each listed fact was observed, with one of the values listed for it."""
-        return all(
+    def explains(self, observed: Mapping[str, Any], differing: Iterable[str]) -> bool:
+        """Whether each listed fact was observed, with one of the values listed for it.
+
+        `differing` are the facts in which the case fails: one that is not listed is not known.
+        """
+        return self.observed.keys() >= set(differing) and all(
             fact in observed and observed[fact] in values for fact, values in self.observed.items()
         )
 

@@ -70,7 +70,8 @@ def judge(
             return Judgement(Verdict.FIXED, outcome.name, reason=reason, deviation=deviation.id)
         reason = outcome.name if outcome.verdict is not Verdict.PASS else None
         return Judgement(outcome.verdict, outcome.name, reason=reason)
-    if deviation is not None and deviation.explains(observed):
+    differing = [each.fact for each in found]
+    if deviation is not None and deviation.explains(observed, differing):
         return Judgement(Verdict.DEVIATION, outcome.name, found, deviation.reason, deviation.id)
     if level is not Level.MUST:
         return Judgement(Verdict.NOTE, outcome.name, found, f"a {level} rule, recorded")

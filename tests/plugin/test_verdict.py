@@ -21,8 +21,8 @@ class Listed:
     reason = "known"
     review = date.max
 
-    def explains(self, observed):
-        return observed["status"] == "SUCCESS"
+    def explains(self, observed, differing):
+        return observed["status"] == "SUCCESS" and set(differing) <= {"status"}
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,7 @@ class Listed:
         (Level.IMPL, DISCLOSING, False, Verdict.NOTE),
         (Level.MUST, DISCLOSING, True, Verdict.DEVIATION),
         (Level.MUST, {"status": "REM_OP_ERR", "region": []}, True, Verdict.FAIL),
+        (Level.MUST, {"status": "SUCCESS", "region": [[0, 1, "ff"]]}, True, Verdict.FAIL),
         (Level.MUST, CONFORMING, True, Verdict.FIXED),
     ],
 )
