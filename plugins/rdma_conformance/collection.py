@@ -7,12 +7,30 @@ import pytest
 
 from conformance.spec.vocabulary import Level
 from rdma_conformance.catalogue import Catalogue
-from rdma_conformance.suites import SUITES
+from rdma_conformance.suites import SUITES, root_of
 
 
 def is_case(item: pytest.Item) -> bool:
     """Whether an item belongs to the suites: it lies in their folder and names a requirement."""
-    return item.get_closest_marker("requirement") is not None and SUITES in item.path.parents
+    return item.get_closest_marker("requirement") is not None and root_of(item.path) is not None
+
+
+def check_origin(items: Iterable[pytest.Item]) -> None:
+    """Raise pytest.UsageError for a suite of a checkout that is not as the installed one.
+
+    The catalogue and the oracle are the installed ones: a suite of another release would be
+    judged by rules that it was not written for.
+    """
+    for file in sorted({item.path for item in items}):
+        root = root_of(file)
+        if root == SUITES:
+            continue
+        installed = SUITES / file.resolve().relative_to(root)
+        if not installed.is_file() or installed.read_bytes() != file.read_bytes():
+            raise pytest.UsageError(
+                f"{file} is not as in the installed suite ({SUITES}): install this checkout again "
+                "(pip install .), or so that it is used in place (pip install -e .)"
+            )
 
 
 def check_requirements(items: Iterable[pytest.Item], catalogue: Catalogue, whole: bool) -> None:
@@ -44,7 +62,13 @@ def covers_everything(config: pytest.Config) -> bool:
         return False
     base = config.invocation_params.dir
     places = [Path(base, arg) for arg in config.args if "::" not in arg]
-    return any(place.resolve() in (SUITES, *SUITES.parents) for place in places)
+    return any(_holds_suites(place.resolve()) for place in places)
+
+
+def _holds_suites(place: Path) -> bool:
+    """Whether all the suites lie at or below `place`."""
+    inner = place / SUITES.name / "requirements"
+    return root_of(place / "any") == place or inner.is_dir() or place in SUITES.parents
 
 
 def order_hazards(items: list[pytest.Item], allowed: bool) -> Sequence[pytest.Item]:

@@ -6,6 +6,7 @@ Under xdist this is the process that starts the others; else it is the only one.
 import importlib.metadata
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,14 +15,26 @@ from conformance.spec import oracle
 from rdma_conformance import allure_results, collection, outcomes, terminal
 from rdma_conformance.asking import unasked
 from rdma_conformance.closing import Closing, Tally, close, partial
+from rdma_conformance.deviations import overdue
+from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
 from rdma_conformance.run import Run, again
-from rdma_conformance.suites import all_cases
+from rdma_conformance.suites import all_cases, names_case
 from rdma_reports.lines import Header, Result
 from rdma_reports.runfile import RunFileError, RunWriter
 
 DIED = "???"  # xdist's word for the phase of a report on a process that is gone
 _BOLD = {"bold": True}
+
+
+def no_device() -> pytest.UsageError:
+    """The error for cases without a device to ask them of."""
+    found = ", ".join(device.name for device in list_devices())
+    there = f"this host has {found}" if found else "this host has no RDMA device"
+    return pytest.UsageError(
+        f"name the device to test: --device NAME ({there}; see --list-devices, --setup-rxe, "
+        "or lab/run for a VM with a real rxe)"
+    )
 
 
 class Controller:
@@ -67,7 +80,10 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
-        self._start(len(ids))
+        selected = sum(map(names_case, ids))
+        if selected and not self.run.identity:
+            raise no_device()
+        self._start(selected)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         self.deselected += sum(collection.is_case(item) for item in items)
@@ -95,7 +111,7 @@ class Controller:
             workers=self.workers,
             planted=self.run.options.plant,
         )
-        path = self.run.options.run_file
+        path = self.run.run_file()
         with suppress(OSError):  # the writer says what is wrong with the place
             path.parent.mkdir(parents=True, exist_ok=True)
         writer = RunWriter(path, header)
@@ -136,15 +152,7 @@ class Controller:
         if self.writer is None:
             return
         interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
-        self.closing = close(
-            self.tally.counts(),
-            selected=self.selected,
-            planted=self.run.options.plant,
-            interrupted=interrupted,
-            exit_status=int(exitstatus),
-            unwritten=self.unwritten,
-        )
-        session.exitstatus = self.closing.exit_status
+        self.closing = self._close(int(exitstatus), interrupted)
         try:
             self.writer.finish(
                 self.closing.verdict,
@@ -154,6 +162,18 @@ class Controller:
             )
         except RunFileError as error:
             self.unwritten = str(error)
+            self.closing = self._close(int(exitstatus), interrupted)
+        session.exitstatus = self.closing.exit_status
+
+    def _close(self, exit_status: int, interrupted: bool) -> Closing:
+        return close(
+            self.tally.counts(),
+            selected=self.selected,
+            planted=self.run.options.plant,
+            interrupted=interrupted,
+            exit_status=exit_status,
+            unwritten=self.unwritten,
+        )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.closing is None:
@@ -163,11 +183,14 @@ class Controller:
         for line in terminal.table(self.tally.records.values()):
             write(line)
         write("")
-        write(f"run file: {self.run.options.run_file}")
+        write(f"run file: {self.writer.path}")
         if self.unwritten:
             write(self.unwritten, red=True)
         if note := partial(self.tally.unasked(self.run.catalogue)):
             write(note, yellow=True)
+        for deviation in overdue(self.run.deviations, datetime.now(UTC).date()):
+            if deviation.id in self.tally.deviations():
+                write(f"{deviation.id} was to be reviewed by {deviation.review}", yellow=True)
         counts = self.tally.counts()
         line = terminal.verdict_line(
             self.closing.verdict, counts, self.tally.deviations(), self.closing.why

@@ -8,6 +8,7 @@ import pytest
 from rdma_conformance.plants import PLANTS
 
 DEFAULT_BOUND_S = 30.0
+DEFAULT_PORT = 1
 DEFAULT_SEED = 1
 
 
@@ -22,7 +23,8 @@ class Options:
     endpoint_python: str | None
     setup_rxe: bool
     list_devices: bool
-    run_file: Path | None
+    run_file: Path | None  # None: named after the device, in `results`
+    results: Path
     deviations: tuple[Path, ...]
     allow_hazard: bool
     bound_s: float
@@ -46,7 +48,13 @@ def add_options(parser: pytest.Parser) -> None:
         "'ssh=HOST//DEVICE'. Default: a device of the same driver in another network namespace "
         "if one answers, else loopback",
     )
-    add("--port", type=int, default=1, metavar="N", help="port of the device (default: 1)")
+    add(
+        "--port",
+        type=int,
+        default=DEFAULT_PORT,
+        metavar="N",
+        help="port of the device (default: %(default)s)",
+    )
     add(
         "--gid-index",
         type=int,
@@ -123,13 +131,10 @@ def read_options(config: pytest.Config) -> Options:
     for path in get("--deviations"):
         if not path.is_file():
             raise pytest.UsageError(f"--deviations {path}: there is no such file")
-    device = get("--device")
     run_file = get("--run-file")
-    if run_file is None and device is not None:
-        run_file = Path("results") / f"{device}.ndjson"
     base = config.invocation_params.dir
     return Options(
-        device=device,
+        device=get("--device"),
         peer=get("--peer"),
         port=get("--port"),
         gid_index=get("--gid-index"),
@@ -137,6 +142,7 @@ def read_options(config: pytest.Config) -> Options:
         setup_rxe=get("--setup-rxe"),
         list_devices=get("--list-devices"),
         run_file=base / run_file if run_file else None,
+        results=base / "results",
         deviations=tuple(base / path for path in get("--deviations")),
         allow_hazard=get("--allow-hazard"),
         bound_s=bound_s,

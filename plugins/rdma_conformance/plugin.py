@@ -8,7 +8,7 @@ from conformance.spec.model import Case
 from conformance.spec.vocabulary import Verdict
 from rdma_conformance import allure_results, collection, outcomes, terminal
 from rdma_conformance.catalogue import CatalogueError
-from rdma_conformance.controller import Controller
+from rdma_conformance.controller import Controller, no_device
 from rdma_conformance.deviations import DeviationError
 from rdma_conformance.device import describe, list_devices
 from rdma_conformance.options import add_options, read_options
@@ -57,14 +57,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not cases:
         return
     run = config.stash[RUN]
+    collection.check_origin(cases)
     collection.check_requirements(cases, run.catalogue, collection.covers_everything(config))
-    if not run.identity and not config.option.collectonly:
-        found = ", ".join(device.name for device in list_devices())
-        there = f"this host has {found}" if found else "this host has no RDMA device"
-        raise pytest.UsageError(
-            f"name the device to test: --device NAME ({there}; see --list-devices, --setup-rxe, "
-            "or lab/run for a VM with a real rxe)"
-        )
+    # A worker of a distributed run can't end it in one line: its controller does.
+    if not (run.identity or config.option.collectonly or hasattr(config, "workerinput")):
+        raise no_device()
     if taken_out := collection.order_hazards(items, run.options.allow_hazard):
         config.hook.pytest_deselected(items=taken_out)
 

@@ -1,8 +1,10 @@
 """One run of the suite in one pytest process: what was asked for, and what there is to ask."""
 
+import shlex
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +16,9 @@ from rdma_conformance.asking import Question, ask, case_seed, unasked
 from rdma_conformance.catalogue import Catalogue, Requirement, load_catalogue
 from rdma_conformance.deviations import Deviation, load_deviations, match
 from rdma_conformance.fabric import Fabric, FabricSettings, open_fabric
-from rdma_conformance.options import DEFAULT_SEED, Options
+from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
-from rdma_conformance.suites import SUITES
+from rdma_conformance.suites import root_of
 from rdma_conformance.terminal import failure_block
 
 
@@ -26,7 +28,7 @@ class NotConforming(Exception):
 
 def case_id(item: pytest.Item) -> str:
     """The stable id of a case: its node id counted from the folder of the suites."""
-    place = item.path.resolve().relative_to(SUITES).as_posix()
+    place = item.path.resolve().relative_to(root_of(item.path)).as_posix()
     return f"{place}::{item.nodeid.partition('::')[2]}"
 
 
@@ -54,6 +56,10 @@ class Run:
             caps = self.fabric.capabilities
             self.claims = {"claims": dict(caps.claims), "denials": dict(caps.denials)}
         return self.fabric
+
+    def run_file(self) -> Path:
+        """Where the run file goes: named after the device, which --setup-rxe may have made."""
+        return self.options.run_file or self.options.results / f"{self.identity['device']}.ndjson"
 
     def handover(self) -> dict[str, Any]:
         """What the workers of a distributed run need to open the same fabric: see `prepare`."""
@@ -115,8 +121,13 @@ class Run:
         if record is None:
             reason = trouble or "the test ended without asking the driver anything"
             record = unasked(case_id(item), self.rule(item), item.callspec.params["case"], reason)
-            self.keep(item, record, 0.0)
-            self.records.pop(item.nodeid)
+        elif trouble is not None:  # the driver answered, and the test broke all the same
+            bad = {"verdict": Verdict.ERROR.value, "reason": trouble, "deviation": None}
+            record = record | bad
+        else:
+            return record
+        self.keep(item, record, record.get("duration", 0.0))
+        self.records.pop(item.nodeid)
         return record
 
 
@@ -126,6 +137,16 @@ def again(nodeid: str, options: Options) -> str:
     words += ["--setup-rxe"] if options.setup_rxe else ["--device", str(options.device)]
     if options.peer and not options.setup_rxe:
         words += ["--peer", options.peer]
+    if options.port != DEFAULT_PORT:
+        words += ["--port", str(options.port)]
+    if options.gid_index is not None:
+        words += ["--gid-index", str(options.gid_index)]
+    if options.endpoint_python:
+        words += ["--endpoint-python", shlex.quote(options.endpoint_python)]
+    for path in options.deviations:
+        words += ["--deviations", shlex.quote(str(path))]
+    if options.allow_hazard:
+        words += ["--allow-hazard"]
     if options.seed != DEFAULT_SEED:
         words += ["--seed", str(options.seed)]
     return " ".join(words)

@@ -19,6 +19,25 @@ def all_cases() -> Mapping[str, Case]:
     }
 
 
+@cache
+def root_of(file: Path) -> Path | None:
+    """The folder of suites that `file` lies in: the installed one or a checkout's, else None."""
+    for folder in file.resolve().parents:
+        if folder == SUITES or (folder.name == SUITES.name and (folder / "requirements").is_dir()):
+            return folder
+    return None
+
+
+def names_case(nodeid: str) -> bool:
+    """Whether a node id, of which nothing else is known here, is that of a case."""
+    return _is_suite("/".join(nodeid.partition("::")[0].split("/")[-2:]))
+
+
+@cache
+def _is_suite(place: str) -> bool:
+    return (SUITES / place).is_file()
+
+
 def _cases_of(file: Path) -> Iterator[tuple[str, Case]]:
     place = file.relative_to(SUITES)
     module = importlib.import_module(".".join(("conformance", *place.with_suffix("").parts)))

@@ -54,6 +54,13 @@ def lie(case, answer):
         os.kill(os.getpid(), signal.SIGKILL)
     return answer
 """
+LOSES_FOOTER = """
+from rdma_reports.runfile import RunFileError, RunWriter
+def finish(self, *args, **named):
+    raise RunFileError("the disk is full")
+RunWriter.finish = finish
+lie = None
+"""
 
 
 @pytest.fixture
@@ -160,6 +167,27 @@ def test_a_pytest_process_that_dies_is_an_error_of_its_case(run, pytester):
     errors = [case["case"] for case in cases if case["verdict"] == "ERROR"]
     assert len(errors) == 1 and "[read-region:LW-qp" in errors[0]
     assert footer["counts"]["PASS"] == len(cases) - 1
+
+
+def test_xdist_counts_the_cases_among_other_tests(run, pytester):
+    found = run("-n2", TESTS / "test_closing.py")
+    assert found.ret == 0
+    header, *cases, footer = results(pytester)
+    assert header["selected"] == len(cases)
+    assert footer["verdict"] == "CONFORMING"
+
+
+def test_xdist_without_a_device_is_one_usage_error(run, pytester):
+    found = run("-n2", device=None)
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    found.stderr.fnmatch_lines(["*name the device to test: --device NAME*"])
+    assert "INTERNALERROR" not in found.stdout.str() + found.stderr.str()
+
+
+def test_a_run_file_without_its_footer_is_not_green(run, pytester):
+    found = run(lie=LOSES_FOOTER)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(["INVALID: the disk is full"])
 
 
 def test_collect_only_needs_no_device(run, pytester):
