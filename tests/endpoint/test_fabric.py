@@ -7,9 +7,9 @@ from ipaddress import IPv6Address
 import pytest
 
 from rdma_conformance.device import DeviceInfo, Gid, Port
-from rdma_conformance.fabric import checks, gid, python, setup_rxe, telling
+from rdma_conformance.fabric import checks, gid, planning, python, setup_rxe, telling
 from rdma_conformance.fabric.planning import Plan
-from rdma_conformance.fabric.settings import FabricError, Peer, parse_peer
+from rdma_conformance.fabric.settings import FabricError, FabricSettings, Peer, parse_peer
 
 
 def gids(*rows: tuple[str, str | None]) -> tuple[Gid, ...]:
@@ -56,6 +56,12 @@ DEVICE = DeviceInfo("rxe0", "rdma_rxe", "CA", "", "", "", (Port(1, "ACTIVE", "Et
 def test_gids_are_chosen_by_type(ours, theirs, chosen):
     found = gid.choose(gids(*ours), gids(*theirs))
     assert (found and (found[0].index, found[1].index)) == chosen
+
+
+def test_an_infiniband_port_without_a_gid_names_its_mend():
+    bare = replace(DEVICE, name="mlx5_0", ports=(Port(1, "ACTIVE", "InfiniBand", "", ()),))
+    with pytest.raises(FabricError, match="mlx5_0 has no GID: see that a subnet manager runs"):
+        planning.choose_gids(FabricSettings("mlx5_0"), bare, bare)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def make_plan(settings: FabricSettings, device: DeviceInfo, peer: Peer, command:
         checks.namespace(peer.netns)
         info = _ask_there(settings, peer, command)
     checks.active_port(info, settings.port)
-    return Plan(device, peer, info, _gids(settings, device, info), together)
+    return Plan(device, peer, info, choose_gids(settings, device, info), together)
 
 
 def _ask_there(settings: FabricSettings, peer: Peer, command: str) -> DeviceInfo:
@@ -64,7 +64,8 @@ def _ask_there(settings: FabricSettings, peer: Peer, command: str) -> DeviceInfo
     return restore(found)
 
 
-def _gids(settings: FabricSettings, device: DeviceInfo, peer: DeviceInfo) -> tuple[Gid, Gid]:
+def choose_gids(settings: FabricSettings, device: DeviceInfo, peer: DeviceInfo) -> tuple[Gid, Gid]:
+    """The GIDs of both ends, as --gid-index or their types say. Raises FabricError."""
     ours, theirs = device.port(settings.port), peer.port(settings.port)
     if ours.link_layer != theirs.link_layer:
         raise FabricError(
@@ -80,6 +81,11 @@ def _gids(settings: FabricSettings, device: DeviceInfo, peer: DeviceInfo) -> tup
                 f"{device.name} has no GID {settings.gid_index}", f"--gid-index: it has {there}"
             )
     if ours.link_layer == "InfiniBand":
+        for info, found in ((device, mine), (peer, theirs.gids)):
+            if not found:
+                raise FabricError(
+                    f"{info.name} has no GID", "see that a subnet manager runs (opensm)"
+                )
         return mine[0], theirs.gids[0]
     chosen = gid.choose(mine, mine if peer == device else theirs.gids)
     if chosen is None:
