@@ -57,6 +57,10 @@ class Controller:
         options = self.run.options
         if config.option.collectonly or not (options.device or options.setup_rxe):
             return
+        if options.run_file is not None:
+            # A run that ends before its first case must not leave the last one's verdict.
+            with suppress(OSError):
+                options.run_file.unlink()
         self.argv = list(config.invocation_params.args)
         self.workers = len(getattr(config.option, "tx", None) or ())
         try:

@@ -65,7 +65,7 @@ def judge(
         raise ValueError(f"{expectation.requirement}: nothing was expected, so nothing was asked")
     outcome, found = nearest(expectation.outcomes, observed)
     if not found:
-        if deviation is not None:
+        if deviation is not None and outcome.verdict is not Verdict.NOT_SUPPORTED:
             reason = f"conforms now: delete {deviation.id} from the deviations"
             return Judgement(Verdict.FIXED, outcome.name, reason=reason, deviation=deviation.id)
         reason = outcome.name if outcome.verdict is not Verdict.PASS else None

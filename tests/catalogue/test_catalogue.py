@@ -81,7 +81,7 @@ def test_it_holds_the_rules_of_registration_rights_and_events(catalogue: Catalog
 
 def test_only_what_implementations_decide_is_not_a_must(catalogue: Catalogue):
     levels = {rule.id: rule.level for rule in catalogue if rule.level is not Level.MUST}
-    assert levels == {"REG-FLUSH-PERSISTENT": Level.IMPL}
+    assert levels == {}
 
 
 def test_the_area_is_the_file(catalogue: Catalogue):

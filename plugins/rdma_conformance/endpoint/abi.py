@@ -65,7 +65,7 @@ WC_WITH_IMM = 1 << 1
 PLACEMENT = {"global": 1, "persistent": 2}
 FLUSH_RANGE = 0
 
-# ibv_event_type; the first dozen in the order of verbs.h
+# ibv_event_type, in the order of verbs.h
 EVENTS = (
     "CQ_ERR",
     "QP_FATAL",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from conformance.spec.model import Capabilities, Case, Observation, wire
-from rdma_conformance.endpoint.client import WorkerDied, WorkerHung
+from rdma_conformance.endpoint.client import WorkerDied, WorkerError, WorkerHung
 from rdma_conformance.fabric.arrangement import Arrangement
 
 
@@ -43,7 +43,10 @@ class Fabric:
         the worker: the next call starts another) or WorkerError.
         """
         if self._arrangement is None:
-            self._arrangement = self._arrange()
+            try:
+                self._arrangement = self._arrange()
+            except (WorkerDied, WorkerHung) as trouble:  # of a case that was never asked
+                raise WorkerError(f"no new endpoint worker could be had: {trouble}") from None
         try:
             return self._arrangement.perform([wire(case) for case in cases], seed, bound_s)
         except (WorkerDied, WorkerHung):

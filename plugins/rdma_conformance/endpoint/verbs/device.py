@@ -112,7 +112,8 @@ class Device:
             number = int(event.event_type)
             event.ack()  # an event that is not acknowledged would block the end of its QP
             name = abi.EVENTS[number] if number < len(abi.EVENTS) else f"event {number}"
-            if name not in abi.USUAL_EVENTS:
+            # What happens to ports, GIDs or the device is no answer to a case.
+            if name.startswith("QP_") and name not in abi.USUAL_EVENTS:
                 names.append(name)
                 wait_s = 0.0
         return names
