@@ -8,6 +8,7 @@ import pytest
 from rdma_conformance.plants import PLANTS
 
 DEFAULT_BOUND_S = 30.0
+LONGEST_BOUND_S = 86400.0  # a worker can not wait for ever: asked to, it looked like a crash
 DEFAULT_PORT = 1
 DEFAULT_SEED = 1
 
@@ -124,8 +125,10 @@ def read_options(config: pytest.Config) -> Options:
     """The options of this run. Raises pytest.UsageError on a value that can't be meant."""
     get = config.getoption
     bound_s = get("--bound")
-    if not bound_s > 0:
-        raise pytest.UsageError(f"--bound {bound_s:g}: give a number of seconds above 0")
+    if not 0 < bound_s <= LONGEST_BOUND_S:
+        raise pytest.UsageError(
+            f"--bound {bound_s:g}: give a number of seconds above 0, {LONGEST_BOUND_S:g} at most"
+        )
     if get("--port") < 1:
         raise pytest.UsageError(f"--port {get('--port')}: ports are counted from 1")
     for path in get("--deviations"):

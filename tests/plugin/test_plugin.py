@@ -202,6 +202,7 @@ def test_collect_only_needs_no_device(run, pytester):
         ((), None, "*name the device to test: --device NAME*"),
         ((), "rxe9", "*there is no device rxe9*"),
         (("--bound", "0"), "ideal0", "*--bound 0: give a number of seconds above 0*"),
+        (("--bound", "inf"), "ideal0", "*--bound inf: give a number of seconds above 0*"),
         (("--deviations", "nowhere.toml"), "ideal0", "*nowhere.toml: there is no such file*"),
         (("--run-file", "/proc/nowhere/run.ndjson"), "ideal0", "*run file*cannot be written*"),
     ],
