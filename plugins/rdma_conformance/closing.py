@@ -79,7 +79,9 @@ def close(
         why.append(f"{selected - answered} of {selected} cases have no result")
     if unwritten:
         why.append(unwritten)
-    invalid = bool(why)
+    bad = {verdict for verdict in BAD if counts.get(verdict)}
+    # Errors alone are the suite's own: they say nothing of the driver.
+    invalid = bool(why) or bad == {Verdict.ERROR}
     why += [f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in BAD & counts.keys()]
     if not any(counts.get(verdict) for verdict in ASKED):
         why.append("nothing was asked of the driver")

@@ -131,6 +131,8 @@ def read_options(config: pytest.Config) -> Options:
         )
     if get("--port") < 1:
         raise pytest.UsageError(f"--port {get('--port')}: ports are counted from 1")
+    if get("--device") == "":
+        raise pytest.UsageError("--device is empty: name a device, as --list-devices shows it")
     for path in get("--deviations"):
         if not path.is_file():
             raise pytest.UsageError(f"--deviations {path}: there is no such file")

@@ -18,7 +18,13 @@ def test_conforming():
     assert end(GOOD).exit_status == 0
 
 
-@pytest.mark.parametrize("bad", ["FAIL", "FIXED", "ERROR", "CRASH"])
+def test_errors_alone_say_nothing_of_the_driver():
+    found = end({**GOOD, "ERROR": 1})
+    assert (found.verdict, found.exit_status) == ("INVALID", 1)
+    assert end({**GOOD, "ERROR": 1, "FAIL": 1}).verdict == "NOT CONFORMING"
+
+
+@pytest.mark.parametrize("bad", ["FAIL", "FIXED", "CRASH"])
 def test_one_bad_case_is_enough(bad):
     found = end({**GOOD, bad: 1})
     assert (found.verdict, found.exit_status) == ("NOT CONFORMING", 1)

@@ -49,12 +49,10 @@ class Fabric:
                 raise WorkerError(f"no new endpoint worker could be had: {trouble}") from None
         try:
             return self._arrangement.perform([wire(case) for case in cases], seed, bound_s)
-        except (WorkerDied, WorkerHung):
-            self._drop()
+        except WorkerError:  # an answer, too: the worker goes on
             raise
-        except BaseException as error:
-            if not isinstance(error, Exception):  # interrupted: what it was at is unknown
-                self._drop()
+        except BaseException:  # dead, or what it is at is unknown: no other case may meet it
+            self._drop()
             raise
 
     def _drop(self) -> None:

@@ -6,7 +6,7 @@ from rdma_conformance.device import DeviceInfo, Gid, list_devices, restore
 from rdma_conformance.endpoint.client import START_S, Worker, WorkerError, WorkerTrouble
 from rdma_conformance.fabric import checks, gid, python
 from rdma_conformance.fabric.arrangement import Place
-from rdma_conformance.fabric.namespaces import netdev_of
+from rdma_conformance.fabric.namespaces import HERE, home_of, netdev_of
 from rdma_conformance.fabric.settings import FabricError, FabricSettings, Peer
 
 
@@ -32,6 +32,7 @@ def make_plan(settings: FabricSettings, device: DeviceInfo, peer: Peer, command:
     if together:
         info = here[peer.device]
         checks.may_open(info.name)
+        _check_home(peer, info, settings.port)
     elif peer.ssh is None and peer.netns is None:
         info = checks.find_here(peer.device)  # says that there is none
     else:
@@ -39,6 +40,18 @@ def make_plan(settings: FabricSettings, device: DeviceInfo, peer: Peer, command:
         info = _ask_there(settings, peer, command)
     checks.active_port(info, settings.port)
     return Plan(device, peer, info, choose_gids(settings, device, info), together)
+
+
+def _check_home(peer: Peer, info: DeviceInfo, port: int) -> None:
+    """A visible device is used wherever its interface is: it must be where the user says."""
+    checks.namespace(peer.netns)
+    home = home_of(info, port)
+    if peer.netns is None or home in (None, peer.netns):
+        return
+    where, mend = f"namespace {home}", f"netns={home}//{info.name}"
+    if home == HERE:
+        where, mend = "this process's own namespace", info.name
+    raise FabricError(f"{info.name} is in {where}, not in {peer.netns}", f"--peer {mend}")
 
 
 def _ask_there(settings: FabricSettings, peer: Peer, command: str) -> DeviceInfo:
