@@ -23,3 +23,11 @@ OPERATIONS = (
     *(granted(operation) for operation in Operation),
     granted(Operation.FLUSH, Placement.PERSISTENT),
 )
+
+# Those that name a region of the responder. FLUSH to persistence is left out: ordinary memory
+# may not register for it.
+NAMING = tuple(
+    operation
+    for operation in OPERATIONS
+    if operation.operation is not Operation.SEND and operation.placement is Placement.GLOBAL
+)

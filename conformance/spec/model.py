@@ -37,6 +37,8 @@ class Key(StrEnum):
     """Which key a work request carries."""
 
     OWN = "own"  # the key of the region that is meant
+    ZERO = "zero"
+    DEREGISTERED = "deregistered"  # of a registration of the same memory that has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Transfer:
     remote_offset: int = 0
     lkey: Key = Key.OWN
     rkey: Key = Key.OWN
+    rkey_xor: int = 0  # bits of the key that are inverted: the low 8 are the key byte
     qp_access: Access = ALL_RIGHTS  # of the responder's queue pair
     placement: Placement = Placement.GLOBAL  # of a FLUSH
     await_event: bool = False  # wait for the responder's asynchronous event
@@ -76,7 +79,21 @@ class Transfer:
         word = str(self.operation)
         if self.operation is Operation.FLUSH:
             word += f"_{self.placement}"
-        return f"{word}-region:{short(self.remote.access)}-qp:{short(self.qp_access)}"
+        word += f"-region:{short(self.remote.access)}"
+        if self.remote.page_offset or self.remote.length != PAGE:
+            word += f"-{self.remote.length}@{self.remote.page_offset}"
+        word += f"-qp:{short(self.qp_access)}"
+        if self.length == 0:
+            word += "-length:0"
+        if self.rkey is not Key.OWN:
+            word += f"-key:{self.rkey}"
+        if self.rkey_xor:
+            word += f"-key:xor{self.rkey_xor:02x}"
+        if self.remote.domain is not Domain.OWN:
+            word += f"-domain:{self.remote.domain}"
+        if self.remote_offset:
+            word += f"-at:{self.remote_offset}"
+        return word
 
 
 @dataclass(frozen=True, slots=True)

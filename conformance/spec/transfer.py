@@ -12,7 +12,9 @@ from conformance.spec.model import (
     ALL_RIGHTS,
     GUARD,
     Capabilities,
+    Domain,
     Expectation,
+    Key,
     Outcome,
     Placement,
     Region,
@@ -67,6 +69,14 @@ def requirement(case: Transfer) -> str:
     by_region = full_rights(case.operation, case.placement) in case.qp_access
     if case.await_event:
         return "EVENT-ACCESS-ERR" if by_region else "EVENT-REQ-ERR"
+    if case.length == 0:
+        return "MR-ZERO-LENGTH"
+    if _wrong_key(case):
+        return "MR-KEY"
+    if case.remote.domain is not Domain.OWN:
+        return "MR-DOMAIN"
+    if case.remote_offset or case.remote.page_offset:
+        return "MR-RANGE"
     subject = _SUBJECT.get(case.operation, case.operation.name)
     return f"{'MR' if by_region else 'QP'}-RIGHT-{subject}"
 
@@ -80,11 +90,20 @@ def expect(case: Transfer, caps: Capabilities, seed: int = 0) -> Expectation:
     outcomes = []
     if right not in case.qp_access:
         outcomes += _refused_by_queue_pair(case)
-    if right not in case.remote.access:
+    if case.length and (
+        right not in case.remote.access
+        or _wrong_key(case)
+        or case.remote.domain is not Domain.OWN
+        or not 0 <= case.remote_offset <= case.remote.length - case.length
+    ):
         outcomes += _refused_by_region(case)
     if not outcomes:
         return Expectation(name, (_granted(case, seed),))
     return Expectation(name, tuple(outcomes), control=_control(case))
+
+
+def _wrong_key(case: Transfer) -> bool:
+    return case.rkey is not Key.OWN or case.rkey_xor != 0
 
 
 def _unclaimed(case: Transfer, caps: Capabilities) -> str | None:
@@ -119,11 +138,18 @@ def _odp_word(operation: Operation) -> str:
 
 
 def _control(case: Transfer) -> Transfer:
-    """The same operation with every right: it must succeed before a refusal says anything."""
+    """The same operation without a fault: it must succeed before a refusal says anything.
+
+    Every right, the region's own key, the queue pair's protection domain, the first byte.
+    """
     rights = full_rights(case.operation, case.placement)
+    access = case.remote.access | rights
     return replace(
         case,
-        remote=replace(case.remote, access=case.remote.access | rights),
+        remote=replace(case.remote, access=access, domain=Domain.OWN),
+        remote_offset=0,
+        rkey=Key.OWN,
+        rkey_xor=0,
         qp_access=rights,
         await_event=False,
     )
@@ -237,6 +263,8 @@ def image(region: Region, seed: int, label: str) -> bytes:
 
 def effect(case: Transfer, seed: int) -> tuple[list[Run], list[Run], list[Run]]:
     """What a granted operation changes in the region, the local buffer and the receive buffer."""
+    if case.length == 0:
+        return [], [], []
     source = _bytes_of(case.local, seed, "local", case.local_offset, case.length)
     if case.operation is Operation.SEND:
         return [], [], [run(0, source)]

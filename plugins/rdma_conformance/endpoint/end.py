@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from conformance.spec.memory import Run, high
-from conformance.spec.model import GUARD, Domain
+from conformance.spec.model import GUARD, Domain, Key
 from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, QPState, access_words
 from rdma_conformance.endpoint import verbs
@@ -117,7 +117,21 @@ class End:
         queue_pair = self._queue_pairs[handle]
         for wr_id, target in zip(self._receive_ids, (buffer, self._spare), strict=True):
             queue_pair.post_receive(target.receive_request(wr_id))
-        return {"address": region.area.address, "rkey": region.rkey}
+        return {"address": region.area.address, "rkey": self._rkey(case, region)}
+
+    def _rkey(self, case: Case, region: Region) -> int:
+        """The key that the requester is to name, right or wrong."""
+        key = region.rkey
+        if case["rkey"] == Key.ZERO:
+            key = 0
+        elif case["rkey"] == Key.DEREGISTERED:
+            remote = case["remote"]
+            made = verbs.register(
+                self._domain, region.area.address, remote["length"], remote["access"]
+            )
+            key = int(made.rkey)
+            verbs.deregister(made)
+        return key ^ case["rkey_xor"]
 
     def responder_facts(
         self, handle: int, case: Case, expected: int, failed: bool, patience_s: float

@@ -1,0 +1,64 @@
+"""Are the first and the last byte of a region exact, and is the protection domain asked?"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from conformance.remote.operations import EIGHT_BYTES, NAMING
+from conformance.spec.model import Domain, Key, Transfer
+from conformance.spec.vocabulary import Operation
+from rdma_conformance.suite import asks
+
+# (length, page_offset) in bytes: a whole page, the middle of a page, and over a page's edge.
+PLACES = ((4096, 0), (1000, 1000), (1000, 3600))
+FAR = 1 << 30
+
+
+def edges(case: Transfer) -> Iterator[int]:
+    """Offsets of an operation around both ends of its region, from inside to far away."""
+    last = case.remote.length - case.length  # of the last byte that fits
+    step = 8 if case.operation in EIGHT_BYTES else 1  # atomics are aligned
+    yield from (step, last - step, last)
+    yield from (-step, -case.length, last + step, last + case.length, -FAR, FAR)
+
+
+@asks(
+    "MR-RANGE",
+    cases=[
+        replace(placed, remote_offset=offset)
+        for operation in NAMING
+        for length, page_offset in PLACES
+        for placed in [
+            replace(
+                operation,
+                remote=replace(operation.remote, length=length, page_offset=page_offset),
+            )
+        ]
+        for offset in dict.fromkeys(edges(placed))
+    ],
+)
+def test_the_ends_of_a_region(case, verify):
+    verify(case)
+
+
+@asks(
+    "MR-DOMAIN",
+    cases=[
+        replace(operation, remote=replace(operation.remote, domain=Domain.OTHER))
+        for operation in NAMING
+    ],
+)
+def test_a_region_of_another_protection_domain(case, verify):
+    verify(case)
+
+
+@asks(
+    "MR-ZERO-LENGTH",
+    cases=[
+        replace(operation, length=0, **fault)
+        for operation in NAMING
+        if operation.operation in (Operation.WRITE, Operation.WRITE_IMM, Operation.READ)
+        for fault in ({}, {"rkey_xor": 0xFF}, {"rkey": Key.ZERO}, {"remote_offset": FAR})
+    ],
+)
+def test_no_byte_needs_no_key(case, verify):
+    verify(case)
