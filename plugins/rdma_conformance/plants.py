@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.spec.model import ALL_RIGHTS
+from conformance.spec.model import ALL_RIGHTS, Domain
 from conformance.spec.vocabulary import Access, Event, Operation, Status
 
 Wire = Mapping[str, Any]  # a case as `spec.model.wire` makes it
@@ -29,6 +29,7 @@ class Plant:
     adds: int = 0  # rights that the region gets unasked
     drops: int = 0  # bits of the region's access that are lost
     adds_to_queue_pair: int = 0
+    ignores: frozenset[str] = frozenset()  # of rkey_xor, remote_offset, domain: not looked at
     reports: Mapping[str, Any] = field(default_factory=dict)  # instead of what was seen
     stray_byte: bool = False  # the byte behind the range of the operation is written, too
     leak: bool = False  # a page stays pinned
@@ -40,6 +41,14 @@ class Plant:
 
     def region_access(self, access: int) -> int:
         return int((access | self.adds) & ~self.drops)
+
+    def performed(self, case: Wire) -> dict[str, Any]:
+        """The transfer that the endpoints perform in place of `case`."""
+        remote = {**case["remote"], "access": self.region_access(case["remote"]["access"])}
+        if "domain" in self.ignores:
+            remote["domain"] = Domain.OWN.value
+        unseen = {name: 0 for name in ("rkey_xor", "remote_offset") if name in self.ignores}
+        return {**case, "remote": remote, **unseen}
 
     def qp_access(self, access: int) -> int:
         return int(access | self.adds_to_queue_pair)
@@ -74,6 +83,14 @@ def _awaited(operation: Operation, by_region: bool) -> Callable[[Wire], bool]:
     return lambda case: (
         _operation(case, operation, awaited=True)
         and (case["qp_access"] & ALL_RIGHTS == ALL_RIGHTS) is by_region
+    )
+
+
+def _fault(operation: Operation, **fields: Any) -> Callable[[Wire], bool]:
+    """`operation` at a region with every right, with `fields` of the case as given."""
+    return lambda case: (
+        _operation(case, operation, awaited=False)
+        and all(case[name] == value for name, value in fields.items())
     )
 
 
@@ -250,6 +267,44 @@ _ALL = (
         "a queue pair without FLUSH_GLOBAL takes a FLUSH",
         _queue_pair(Operation.FLUSH, LW),
         adds_to_queue_pair=FG,
+    ),
+    Plant(
+        "ignores-key-byte",
+        "MR-KEY",
+        "the consumer's byte of the rkey is not compared",
+        _fault(Operation.WRITE, rkey_xor=0x55),
+        ignores=frozenset({"rkey_xor"}),
+    ),
+    Plant(
+        "one-byte-before-is-the-first",
+        "MR-RANGE",
+        "a READ from one byte before the region returns its first bytes",
+        _fault(Operation.READ, remote_offset=-1),
+        ignores=frozenset({"remote_offset"}),
+    ),
+    Plant(
+        "range-ends-one-byte-early",
+        "MR-RANGE",
+        "a WRITE that ends at the region's last byte is reported as refused",
+        _fault(Operation.WRITE, remote_offset=4096 - 64),
+        reports={"requester": Status.REM_ACCESS_ERR.name},
+    ),
+    Plant(
+        "ignores-protection-domain",
+        "MR-DOMAIN",
+        "a region of another protection domain may be read",
+        lambda case: (
+            _operation(case, Operation.READ, awaited=False)
+            and case["remote"]["domain"] == Domain.OTHER
+        ),
+        ignores=frozenset({"domain"}),
+    ),
+    Plant(
+        "zero-length-checks-key",
+        "MR-ZERO-LENGTH",
+        "a WRITE of no byte is reported as refused for its rkey",
+        _fault(Operation.WRITE, length=0, rkey_xor=0xFF),
+        reports={"requester": Status.REM_ACCESS_ERR.name},
     ),
     Plant(
         "drops-access-event",

@@ -24,6 +24,10 @@ RULES = {
     *(f"QP-RIGHT-{subject}" for subject in SUBJECTS),
     "EVENT-ACCESS-ERR",
     "EVENT-REQ-ERR",
+    "MR-KEY",
+    "MR-RANGE",
+    "MR-DOMAIN",
+    "MR-ZERO-LENGTH",
 }
 # IBTA numbers of which evidence was seen; another one needs evidence first.
 CLAUSES = {

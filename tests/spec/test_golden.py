@@ -17,7 +17,9 @@ from conformance.spec import registration, transfer
 from conformance.spec.model import (
     Capabilities,
     Case,
+    Domain,
     Expectation,
+    Key,
     Placement,
     Region,
     Registration,
@@ -277,14 +279,44 @@ OTHER_ROWS = [
     Row("QP-RIGHT-READ", ask(READ, LW, NONE), TWICE),
     Row("QP-RIGHT-WRITE", ask(WRITE, LW | RR, RR), TWICE),
     Row(
-        "MR-RIGHT-WRITE",
+        "MR-RANGE",
         replace(ask(WRITE, LW | RW), length=65, local_offset=100, remote_offset=200),
         granted(region=FAR),
     ),
     Row(
-        "MR-RIGHT-READ",
+        "MR-RANGE",
         replace(ask(READ, RR), length=2, local_offset=4094, remote_offset=1),
         granted(local=[[4094, 2, _low("region", 3)[2:]]]),
+    ),
+]
+
+# Which region is reached, and which of its bytes: 64 bytes (8 of atomics) in a region of 4096.
+REFUSED = refused("REM_ACCESS_ERR")
+ELSEWHERE = Region(ALL, length=1000, page_offset=1000)
+NOTHING = granted()
+REACH_ROWS = [
+    *(Row("MR-KEY", replace(ask(WRITE, ALL), rkey_xor=bits), REFUSED) for bits in (1, 0xFF, 256)),
+    *(Row("MR-KEY", replace(ask(READ, ALL), rkey=key), REFUSED) for key in Key if key != "own"),
+    *(
+        Row("MR-RANGE", replace(ask(READ, ALL), remote_offset=offset), REFUSED)
+        for offset in (-1, -64, 4033, 4096, 1 << 30)
+    ),
+    Row("MR-RANGE", replace(ask(Operation.FETCH_ADD, ALL), remote_offset=4096), REFUSED),
+    Row("MR-RANGE", replace(ask(Operation.FETCH_ADD, ALL), remote_offset=-8), REFUSED),
+    *(
+        Row("MR-RANGE", replace(ask(WRITE, ALL), remote=ELSEWHERE, remote_offset=offset), REFUSED)
+        for offset in (-1, 937, 1000)
+    ),
+    Row(
+        "MR-RANGE",
+        replace(ask(WRITE, ALL), remote=ELSEWHERE, remote_offset=936),
+        granted(region=[[936, 64, _high("local", 64)]]),
+    ),
+    Row("MR-DOMAIN", replace(ask(READ, ALL), remote=Region(ALL, domain=Domain.OTHER)), REFUSED),
+    *(
+        Row("MR-ZERO-LENGTH", replace(ask(operation, ALL), length=0, **fault), NOTHING)
+        for operation in (WRITE, READ)
+        for fault in ({}, {"rkey_xor": 0xFF}, {"rkey": Key.ZERO}, {"remote_offset": 1 << 30})
     ),
 ]
 
@@ -385,12 +417,29 @@ def _set(values: Iterable[Any]) -> set[str]:
     return {json.dumps(value, sort_keys=True) for value in values}
 
 
+ALL_ROWS = (
+    *REGION_ROWS,
+    *QUEUE_PAIR_ROWS,
+    *EVENT_ROWS,
+    *OTHER_ROWS,
+    *REACH_ROWS,
+    *REGISTRATION_ROWS,
+)
+
+
 @pytest.mark.parametrize(
     "row",
     [
         pytest.param(row, id=f"{number}-{row.requirement}-{row.case.id}")
         for number, row in enumerate(
-            (*REGION_ROWS, *QUEUE_PAIR_ROWS, *EVENT_ROWS, *OTHER_ROWS, *REGISTRATION_ROWS)
+            (
+                *REGION_ROWS,
+                *QUEUE_PAIR_ROWS,
+                *EVENT_ROWS,
+                *OTHER_ROWS,
+                *REACH_ROWS,
+                *REGISTRATION_ROWS,
+            )
         )
     ],
 )

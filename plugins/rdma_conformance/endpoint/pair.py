@@ -81,8 +81,7 @@ class Pair:
     def transfer(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
         """Everything both sides see of one work request."""
         link = self._link(case["transport"], plant.qp_access(case["qp_access"]))
-        remote = {**case["remote"], "access": plant.region_access(case["remote"]["access"])}
-        performed = {**case, "remote": remote}
+        performed = plant.performed(case)
         target = self._responder.arm(link.responder, performed, seed)
         asked = self._requester.ask(link.requester, performed, seed, target, link.leftover)
         if plant.stray_byte:
