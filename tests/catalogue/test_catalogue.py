@@ -32,6 +32,7 @@ RULES = {
 # IBTA numbers of which evidence was seen; another one needs evidence first.
 CLAUSES = {
     "C9-222.1.1",
+    "C9-88",
     "9.9.3.1.3",
     "10.10.2.3",
     "Table 63",
