@@ -63,6 +63,11 @@ def _lay_out(kernel: KernelPackage, tree: Path, folder: Path) -> None:
     # Debian's merged /usr: older packages still say lib/modules.
     base = tree / "usr" if (tree / "usr/lib/modules").is_dir() else tree
     modules_folder = base / "lib/modules" / kernel.release
+    if not modules_folder.is_dir():
+        raise LabError(
+            f"the mirror has no modules for kernel {kernel.release}, only its image: "
+            "choose another kernel, --list-kernels shows them"
+        )
     (modules_folder / "vmlinuz").unlink(missing_ok=True)
     run(["depmod", "-b", str(base), kernel.release])
     module_tree = modules.parse_tree(
