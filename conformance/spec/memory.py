@@ -6,6 +6,9 @@ Buffers that an operation may write start with bytes below 0x80 (`low`), sources
 
 import hashlib
 import re
+from functools import lru_cache
+
+from conformance.spec.model import GUARD
 
 INLINE = 64  # bytes of a run that are kept as they are; longer runs are kept as a digest
 
@@ -29,6 +32,16 @@ def low(seed: int, label: str, length: int) -> bytes:
 def high(seed: int, label: str, length: int) -> bytes:
     """`length` bytes, each of 0x80 or above, that differ by seed and label."""
     return _stream(seed, label, length).translate(_SET)
+
+
+@lru_cache(maxsize=64)
+def image(seed: int, label: str, length: int) -> bytes:
+    """A region's bytes before an operation, with GUARD bytes on either side.
+
+    `local` holds bytes of 0x80 and above, every other label bytes below 0x80.
+    """
+    fill = high if label == "local" else low
+    return fill(seed, label, length + 2 * GUARD)
 
 
 def run(start: int, data: bytes) -> Run:

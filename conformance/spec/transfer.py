@@ -7,7 +7,7 @@ catalogue's sources show it; each requirement's entry there carries the citation
 from dataclasses import replace
 from typing import Any
 
-from conformance.spec.memory import Run, high, low, run
+from conformance.spec.memory import Run, high, image, run
 from conformance.spec.model import (
     ALL_RIGHTS,
     GUARD,
@@ -252,15 +252,6 @@ def _received(case: Transfer) -> dict[str, Any] | None:
     return None
 
 
-def image(region: Region, seed: int, label: str) -> bytes:
-    """A buffer before the operation: `region.length` bytes with GUARD bytes on either side.
-
-    Labels: `local` (bytes of 0x80 and above), `region` and `receive` (bytes below 0x80).
-    """
-    fill = high if label == "local" else low
-    return fill(seed, label, region.length + 2 * GUARD)
-
-
 def effect(case: Transfer, seed: int) -> tuple[list[Run], list[Run], list[Run]]:
     """What a granted operation changes in the region, the local buffer and the receive buffer."""
     if case.length == 0:
@@ -284,4 +275,4 @@ def effect(case: Transfer, seed: int) -> tuple[list[Run], list[Run], list[Run]]:
 
 
 def _bytes_of(region: Region, seed: int, label: str, offset: int, length: int) -> bytes:
-    return image(region, seed, label)[GUARD + offset : GUARD + offset + length]
+    return image(seed, label, region.length)[GUARD + offset : GUARD + offset + length]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from conformance.spec.memory import changes
+from conformance.spec.memory import changes, image
 from conformance.spec.model import GUARD, PAGE
 from rdma_conformance.endpoint.accounting import PinnedMemory
-from rdma_conformance.endpoint.arena import Area, image
+from rdma_conformance.endpoint.arena import Area
 
 
 @pytest.mark.parametrize("page_offset", [0, 1, 4000])

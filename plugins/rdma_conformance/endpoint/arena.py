@@ -2,20 +2,9 @@
 
 import ctypes
 import mmap
-from functools import lru_cache
 
-from conformance.spec.memory import Run, changes, high, low
+from conformance.spec.memory import Run, changes
 from conformance.spec.model import GUARD, PAGE
-
-
-@lru_cache(maxsize=64)
-def image(seed: int, label: str, length: int) -> bytes:
-    """A region's bytes before an operation, with GUARD bytes on either side.
-
-    `local` holds bytes of 0x80 and above, every other label bytes below 0x80.
-    """
-    fill = high if label == "local" else low
-    return fill(seed, label, length + 2 * GUARD)
 
 
 class Area:

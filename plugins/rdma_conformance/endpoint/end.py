@@ -11,13 +11,13 @@ import time
 from itertools import count
 from typing import Any
 
-from conformance.spec.memory import Run, high
+from conformance.spec.memory import Run, high, image
 from conformance.spec.model import GUARD, Domain, Key
 from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, QPState, access_words
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
-from rdma_conformance.endpoint.arena import Area, image
+from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.region import Region, Regions
 from rdma_conformance.endpoint.trial import Trials
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest

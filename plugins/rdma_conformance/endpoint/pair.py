@@ -8,12 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.spec.memory import run
+from conformance.spec.memory import image, run
 from conformance.spec.model import ALL_RIGHTS, GUARD, Region, Transfer, wire
 from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, Status
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
-from rdma_conformance.endpoint.arena import image
 from rdma_conformance.plants import HONEST, Plant
 
 POOLED = 64  # connected pairs of queue pairs; the least recently used beyond that is closed

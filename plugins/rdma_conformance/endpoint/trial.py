@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from conformance.spec.memory import image
 from conformance.spec.vocabulary import Access
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.accounting import PinnedMemory
 from rdma_conformance.endpoint.agreement import NONE
-from rdma_conformance.endpoint.arena import Area, image
+from rdma_conformance.endpoint.arena import Area
 
 
 class Trials:
