@@ -83,6 +83,8 @@ class Transfer:
         if self.remote.page_offset or self.remote.length != PAGE:
             word += f"-{self.remote.length}@{self.remote.page_offset}"
         word += f"-qp:{short(self.qp_access)}"
+        if Access.LOCAL_WRITE not in self.local.access:
+            word += f"-local:{short(self.local.access)}"
         if self.length == 0:
             word += "-length:0"
         if self.rkey is not Key.OWN:

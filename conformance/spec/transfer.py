@@ -25,6 +25,7 @@ from conformance.spec.vocabulary import Access, Event, Operation, QPState, Statu
 IMM = 0x01020304  # the immediate data that the suites send
 
 ATOMICS = frozenset({Operation.CMP_SWAP, Operation.FETCH_ADD})
+FETCHING = ATOMICS | {Operation.READ}  # they write what they fetch into the local buffer
 CONSUMING = frozenset({Operation.SEND, Operation.WRITE_IMM})
 
 _RIGHT = {
@@ -69,14 +70,16 @@ def requirement(case: Transfer) -> str:
     by_region = full_rights(case.operation, case.placement) in case.qp_access
     if case.await_event:
         return "EVENT-ACCESS-ERR" if by_region else "EVENT-REQ-ERR"
-    if case.length == 0:
-        return "MR-ZERO-LENGTH"
-    if _wrong_key(case):
-        return "MR-KEY"
-    if case.remote.domain is not Domain.OWN:
-        return "MR-DOMAIN"
-    if case.remote_offset or case.remote.page_offset:
-        return "MR-RANGE"
+    special = {
+        "REG-NO-RIGHTS": not case.local.access,
+        "MR-ZERO-LENGTH": case.length == 0,
+        "MR-KEY": _wrong_key(case),
+        "MR-DOMAIN": case.remote.domain is not Domain.OWN,
+        "MR-RANGE": case.remote_offset or case.remote.page_offset,
+    }
+    for name, asked in special.items():
+        if asked:
+            return name
     subject = _SUBJECT.get(case.operation, case.operation.name)
     return f"{'MR' if by_region else 'QP'}-RIGHT-{subject}"
 
@@ -97,6 +100,8 @@ def expect(case: Transfer, caps: Capabilities, seed: int = 0) -> Expectation:
         or not 0 <= case.remote_offset <= case.remote.length - case.length
     ):
         outcomes += _refused_by_region(case)
+    if case.operation in FETCHING and Access.LOCAL_WRITE not in case.local.access:
+        outcomes.append(_refused_by_local_buffer(case, seed))
     if not outcomes:
         return Expectation(name, (_granted(case, seed),))
     return Expectation(name, tuple(outcomes), control=_control(case))
@@ -146,6 +151,7 @@ def _control(case: Transfer) -> Transfer:
     access = case.remote.access | rights
     return replace(
         case,
+        local=replace(case.local, access=case.local.access | Access.LOCAL_WRITE),
         remote=replace(case.remote, access=access, domain=Domain.OWN),
         remote_offset=0,
         rkey=Key.OWN,
@@ -197,6 +203,23 @@ def _refused_by_region(case: Transfer) -> list[Outcome]:
             "responder_events": ([],),
         }
     return [_refused(case, "refused by the region", Status.REM_ACCESS_ERR, **facts)]
+
+
+def _refused_by_local_buffer(case: Transfer, seed: int) -> Outcome:
+    """The requester's own error, found with the answer in hand: the responder saw nothing wrong.
+
+    What was posted behind is flushed, but may have been sent before the answer came.
+    """
+    region, _, _ = effect(case, seed)
+    return _refused(
+        case,
+        "refused by the local buffer",
+        Status.LOC_PROT_ERR,
+        receives=([], [Status.SUCCESS.name]),
+        responder_qp=(QPState.RTS.value,),
+        responder_events=([],),
+        region=([], region) if region else ([],),
+    )
 
 
 def _refused_by_queue_pair(case: Transfer) -> list[Outcome]:

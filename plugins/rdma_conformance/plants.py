@@ -157,6 +157,15 @@ _ALL = (
         leak=True,
     ),
     Plant(
+        "no-rights-is-a-sink",
+        "REG-NO-RIGHTS",
+        "a READ into a region without any right is reported as a success",
+        lambda case: (
+            _operation(case, Operation.READ, awaited=False) and case["local"]["access"] == 0
+        ),
+        reports={"requester": Status.SUCCESS.name},
+    ),
+    Plant(
         "send-writes-region",
         "MR-RIGHT-SEND",
         "a SEND also writes a byte of a region that it does not name",

@@ -312,6 +312,21 @@ REACH_ROWS = [
         replace(ask(WRITE, ALL), remote=ELSEWHERE, remote_offset=936),
         granted(region=[[936, 64, _high("local", 64)]]),
     ),
+    # Into a region that its owner may not write: found by the requester itself.
+    Row(
+        "REG-NO-RIGHTS",
+        replace(ask(READ, ALL), local=Region(NONE)),
+        {
+            Verdict.PASS: {
+                "requester": ["LOC_PROT_ERR"],
+                "requester_qp": ["ERR"],
+                "responder_qp": ["RTS"],
+                "region": [[]],
+                "local": [[]],
+            }
+        },
+    ),
+    Row("REG-NO-RIGHTS", replace(ask(WRITE, ALL), local=Region(NONE)), granted(region=SOURCE)),
     Row("MR-DOMAIN", replace(ask(READ, ALL), remote=Region(ALL, domain=Domain.OTHER)), REFUSED),
     *(
         Row("MR-ZERO-LENGTH", replace(ask(operation, ALL), length=0, **fault), NOTHING)
