@@ -28,7 +28,7 @@ def failure_block(record: Mapping[str, Any]) -> str:
     """Requirement, case, expected, observed, source, and the line that runs the case again."""
     lines = [
         f'{record["verdict"]}  {record["requirement"]}  {record["level"]}  "{record["title"]}"',
-        _field("case", _case_words(record["asked"])),
+        _field("case", case_words(record["asked"])),
     ]
     if record["differences"]:
         name = record["expected"][0]["name"] if record["expected"] else ""
@@ -70,7 +70,7 @@ def _field(label: str, text: str) -> str:
     )
 
 
-def _case_words(asked: Mapping[str, Any]) -> str:
+def case_words(asked: Mapping[str, Any]) -> str:
     """The wire form of a case in one line, whole but without what is as usual."""
     words = []
     for name, value in asked.items():

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rdma_reports.allure_model import IDENTITY
+from rdma_reports.errors import ReportError
 
 MINIMAL_NODE = 20
 # The labels that tell one device from another: two hosts may have the same.
@@ -29,10 +30,6 @@ _STATISTICS = re.compile(
 _STATISTICS_HOST = "googletagmanager"
 # A narrow screen cuts long words of the failure block off otherwise.
 _STYLE = "<style>pre, code { overflow-wrap: anywhere }</style>"
-
-
-class ReportError(Exception):
-    """The report cannot be made; the message says the mend."""
 
 
 def make_report(
