@@ -73,9 +73,7 @@ def build(runs: Sequence[tuple[str, Run]]) -> Matrix:
     one_catalogue(runs)
     if not any(run.lines for _, run in runs):
         raise ReportError(f"{runs[0][0]} holds no result: run the suite again, to its end")
-    names = titles(
-        [run.header.device for _, run in runs], [run.header.started for _, run in runs]
-    )
+    names = titles([run.header.device for _, run in runs], [run.header.started for _, run in runs])
     columns = tuple(
         Column(title, name, run, _warnings(run))
         for title, (name, run) in zip(names, runs, strict=True)

@@ -105,9 +105,7 @@ def _again(column: Column) -> str:
     return "pytest 'conformance/{}'"
 
 
-def _rule(
-    row: Any, catalogue: Catalogue, deviations: tuple[Deviation, ...]
-) -> dict[str, Any]:
+def _rule(row: Any, catalogue: Catalogue, deviations: tuple[Deviation, ...]) -> dict[str, Any]:
     told: dict[str, Any] = {"title": row.title, "level": row.level, "area": row.area}
     if row.requirement not in catalogue:
         return told | {"parts": [], "sources": [], "deviations": []}

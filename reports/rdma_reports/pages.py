@@ -13,7 +13,7 @@ GLYPHS = {
     "FAIL": "✕",
     "DEVIATION": "≠",
     "FIXED": "↑",
-    "NOT_SUPPORTED": "–",
+    "NOT_SUPPORTED": "-",
     "NOTE": "i",
     "ERROR": "!",
     "CRASH": "‼",

@@ -36,7 +36,11 @@ class Browser:
         theirs_in, self._to = os.pipe()
         self._from, theirs_out = os.pipe()
         words = [chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-        words += ["--remote-debugging-pipe", f"--user-data-dir={self._profile.name}", "--no-startup-window"]
+        words += [
+            "--remote-debugging-pipe",
+            f"--user-data-dir={self._profile.name}",
+            "--no-startup-window",
+        ]
         # The browser reads commands from descriptor 3 and writes answers to 4.
         shell = f'exec 8<&{theirs_in} 9>&{theirs_out} 3<&8 4>&9; exec "$@"'
         self._process = subprocess.Popen(
@@ -102,9 +106,7 @@ class Browser:
         self.until(f"{script} !== null")
         x, y = self.run(script)
         for kind in ("mousePressed", "mouseReleased"):
-            self._call(
-                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
-            )
+            self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def type(self, text: str) -> None:
         self._call("Input.insertText", text=text)

@@ -1,0 +1,48 @@
+"""`rdma-conformance explain`: a requirement in plain words."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from rdma_conformance.catalogue import load_catalogue
+from rdma_conformance.deviations import load_deviations
+from rdma_reports.commands.status import OK, declare
+from rdma_reports.explain import as_text, explain, list_text
+
+_EXAMPLES = """\
+  rdma-conformance explain                  the ids there are
+  rdma-conformance explain MR-RIGHT-READ    a requirement
+  rdma-conformance explain RXE-002          a known deviation, with its requirement
+  rdma-conformance explain MR-KEY --deviations vendor.toml"""
+
+
+def add(commands: Any) -> None:
+    parser = declare(
+        commands,
+        "explain",
+        _run,
+        summary="say what a requirement demands, and why",
+        description="Prints the rule, why it exists, where it is written, what its cases do, "
+        "what usually\ncauses a failure, and which drivers are known to deviate.",
+        examples=_EXAMPLES,
+    )
+    parser.add_argument(
+        "id", nargs="?", metavar="ID", help="a requirement or a deviation (default: list them)"
+    )
+    parser.add_argument(
+        "--deviations",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="more known deviations (TOML); repeatable",
+    )
+
+
+def _run(options: argparse.Namespace) -> int:
+    catalogue = load_catalogue()
+    if options.id is None:
+        print(list_text(catalogue))
+        return OK
+    print(as_text(explain(options.id, catalogue, load_deviations(options.deviations, catalogue))))
+    return OK
