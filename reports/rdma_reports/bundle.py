@@ -17,15 +17,21 @@ from rdma_reports.runfile import Run
 _VERSIONS = ("driver", "kernel", "rdma_core", "pyverbs", "firmware")
 
 
-def members(run: Run, kernel_log: str | None, redactor: Redactor | None) -> dict[str, bytes]:
-    """Name and content of each file of the archive; `redactor` takes out what identifies."""
+def members(
+    run: Run, raw: bytes, kernel_log: str | None, redactor: Redactor | None
+) -> dict[str, bytes]:
+    """Name and content of each file of the archive; `redactor` takes out what identifies.
+
+    `raw` is the run's file, which goes in as it is unless it is redacted.
+    """
     if redactor is not None:
         run = _redacted(run, redactor)
+        lines: list[Line] = [run.header, *run.lines, *([run.footer] if run.footer else [])]
+        raw = "".join(f"{json.dumps(as_dict(line))}\n" for line in lines).encode()
         kernel_log = redactor.text(kernel_log) if kernel_log is not None else None
     header = run.header
-    lines: list[Line] = [header, *run.lines, *([run.footer] if run.footer else [])]
     found = {
-        "run.ndjson": "".join(json.dumps(as_dict(line)) + "\n" for line in lines).encode(),
+        "run.ndjson": raw,
         "junit.xml": as_junit(run),
         "versions.json": _json(
             {

@@ -36,7 +36,11 @@ exit status: 0 all is well; 1 a run does not conform, or is worse; 2 it can't be
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; 0 if all is well, 1 if a run does not conform, 2 if it cannot be told."""
-    options = _parser().parse_args(argv)
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return UNUSABLE
     try:
         return options.run(options)
     except (ReportError, RunFileError, EntryError) as error:
@@ -57,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(required=True, dest="command", metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for command in _COMMANDS:
         command.add(commands)
     return parser

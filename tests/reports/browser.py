@@ -71,10 +71,10 @@ class Browser:
 
     def open(self, page: Path, hash_: str = "") -> None:
         """Open a file, and wait until it is loaded."""
-        self._call("Page.navigate", url=page.absolute().as_uri() + hash_)
-        self.until(
-            f"document.readyState === 'complete' && location.href.startsWith({json.dumps(page.absolute().as_uri())})"
-        )
+        url = page.absolute().as_uri()
+        self._call("Page.navigate", url=url + hash_)
+        there = f"location.href.startsWith({json.dumps(url)})"
+        self.until(f"document.readyState === 'complete' && {there}")
 
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression."""
@@ -93,7 +93,7 @@ class Browser:
             time.sleep(0.05)
 
     def click(self, selector: str, text: str = "") -> None:
-        """Press and release the mouse on the middle of the first match that shows and has `text`."""
+        """Click on the middle of the first match that shows and has `text`."""
         script = f"""(() => {{
           const all = [...document.querySelectorAll({json.dumps(selector)})];
           const one = all.find((each) => each.getClientRects().length

@@ -59,7 +59,7 @@ def _run(options: argparse.Namespace) -> int:
         raise ReportError(f"-o {out}: end the name in .tar.gz")
     log = _kernel_log(options.kernel_log, options.path.with_name(f"{base}.kernel.log"))
     redactor = Redactor(run.header, [socket.gethostname()]) if options.redact else None
-    files = members(run, log, redactor)
+    files = members(run, options.path.read_bytes(), log, redactor)
     save(out, pack(out.name.removesuffix(".tar.gz").removesuffix(".tgz"), run, files))
     print(f"{out}: {', '.join(files)}")
     return OK

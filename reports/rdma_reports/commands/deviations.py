@@ -35,9 +35,7 @@ def add(commands: Any) -> None:
         examples=_EXAMPLES,
     )
     actions = parser.add_subparsers(required=True, dest="action", metavar="ACTION")
-    check = actions.add_parser(
-        "check", help="load them; name what is overdue or idle"
-    )
+    check = actions.add_parser("check", help="load them; name what is overdue or idle")
     check.add_argument("files", nargs="*", type=Path, metavar="FILE", help="an overlay (TOML)")
     check.set_defaults(run=_check)
     made = actions.add_parser("propose", help="entries for what failed in a run")
