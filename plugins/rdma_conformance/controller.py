@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 
 from conformance.spec import oracle
-from rdma_conformance import allure_results, collection, outcomes, terminal
+from rdma_conformance import allure_results, collection, junit, outcomes, terminal
 from rdma_conformance.asking import unasked
 from rdma_conformance.closing import Closing, Tally, close, partial
 from rdma_conformance.deviations import overdue
 from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
+from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.run import Run, again
 from rdma_conformance.suites import all_cases, names_case
-from rdma_reports.lines import Header, Result
+from rdma_reports.lines import Header, Result, as_dict
+from rdma_reports.places import kernel_log_of
 from rdma_reports.runfile import RunFileError, RunWriter
 
 DIED = "???"  # xdist's word for the phase of a report on a process that is gone
@@ -44,6 +46,7 @@ class Controller:
         self.run = run
         self.tally = Tally()
         self.writer: RunWriter | None = None
+        self.kernel_log: KernelLog | None = None
         self.closing: Closing | None = None
         self.unwritten: str | None = None
         self.workers = 0
@@ -61,12 +64,15 @@ class Controller:
             # A run that ends before its first case must not leave the last one's verdict.
             with suppress(OSError):
                 options.run_file.unlink()
+        self.config = config
         self.argv = list(config.invocation_params.args)
         self.workers = len(getattr(config.option, "tx", None) or ())
         try:
             self.run.open()
         except FabricError as error:
             raise pytest.UsageError(str(error)) from None
+        self.kernel_log = KernelLog()
+        config.add_cleanup(self.kernel_log.close)
         allure_results.install(config, self.run.identity, self.run.links(), collection.is_case)
 
     def pytest_report_header(self) -> list[str]:
@@ -124,6 +130,9 @@ class Controller:
         except RunFileError as error:
             raise pytest.UsageError(str(error)) from None
         self.writer = writer
+        with suppress(OSError):
+            kernel_log_of(path).unlink()
+        junit.tell_run(self.config, as_dict(header))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -168,6 +177,16 @@ class Controller:
             self.unwritten = str(error)
             self.closing = self._close(int(exitstatus), interrupted)
         session.exitstatus = self.closing.exit_status
+        self._write_kernel_log()
+
+    def _write_kernel_log(self) -> None:
+        """Keep what the kernel logged during the run beside the run file, where it may be read."""
+        text = self.kernel_log.read() if self.kernel_log else None
+        if text is not None:
+            try:
+                kernel_log_of(self.writer.path).write_text(text)
+            except OSError as error:
+                self.unwritten = self.unwritten or f"the kernel log is not kept: {error.strerror}"
 
     def _close(self, exit_status: int, interrupted: bool) -> Closing:
         return close(

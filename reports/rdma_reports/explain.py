@@ -1,5 +1,6 @@
 """A requirement in plain words: the same text for the terminal and behind every link. Pure."""
 
+import importlib.metadata
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from difflib import get_close_matches
 from rdma_conformance.catalogue import Catalogue, Requirement, Source
 from rdma_conformance.deviations import Deviation
 from rdma_reports.errors import ReportError
+from rdma_reports.pages import render
 
 _LEVELS = {
     "MUST": "a driver that does otherwise does not conform",
@@ -74,6 +76,18 @@ def versions(deviation: Deviation) -> str:
     """The driver and the versions that a deviation is about, in words."""
     ranges = (("kernel", deviation.kernel), ("firmware", deviation.firmware))
     return ", ".join([deviation.driver, *(f"{name} {bounds}" for name, bounds in ranges if bounds)])
+
+
+def as_html(catalogue: Catalogue, deviations: Iterable[Deviation]) -> str:
+    """One page with every explanation, each with its id as the anchor."""
+    known = tuple(deviations)
+    return render(
+        "rules.html",
+        explanations=[explain(rule.id, catalogue, known) for rule in catalogue],
+        digest=catalogue.digest,
+        version=importlib.metadata.version("rdma-conformance"),
+        versions=versions,
+    )
 
 
 def list_text(catalogue: Catalogue) -> str:

@@ -52,6 +52,11 @@ def pairs(before: Path, after: Path) -> list[tuple[Path, Path]]:
     return [(old[name], new[name]) for name in old]
 
 
+def kernel_log_of(run_file: Path) -> Path:
+    """Where the kernel's log of a run is kept: beside its run file."""
+    return run_file.with_name(f"{run_file.name.removesuffix('.ndjson')}.kernel.log")
+
+
 def save(path: Path, content: str | bytes) -> None:
     """Write a file, whole or not at all, and its folder if need be. Raises ReportError."""
     data = content.encode() if isinstance(content, str) else content

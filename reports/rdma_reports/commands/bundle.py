@@ -8,7 +8,7 @@ from typing import Any
 from rdma_reports.bundle import members, pack
 from rdma_reports.commands.status import OK, declare
 from rdma_reports.errors import ReportError
-from rdma_reports.places import save
+from rdma_reports.places import kernel_log_of, save
 from rdma_reports.redact import Redactor
 from rdma_reports.runfile import read_run
 
@@ -57,7 +57,7 @@ def _run(options: argparse.Namespace) -> int:
     out = options.output or options.path.with_name(f"{base}.tar.gz")
     if not out.name.endswith((".tar.gz", ".tgz")):
         raise ReportError(f"-o {out}: end the name in .tar.gz")
-    log = _kernel_log(options.kernel_log, options.path.with_name(f"{base}.kernel.log"))
+    log = _kernel_log(options.kernel_log, kernel_log_of(options.path))
     redactor = Redactor(run.header, [socket.gethostname()]) if options.redact else None
     files = members(run, options.path.read_bytes(), log, redactor)
     save(out, pack(out.name.removesuffix(".tar.gz").removesuffix(".tgz"), run, files))

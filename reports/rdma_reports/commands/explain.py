@@ -7,12 +7,14 @@ from typing import Any
 from rdma_conformance.catalogue import load_catalogue
 from rdma_conformance.deviations import load_deviations
 from rdma_reports.commands.status import OK, declare
-from rdma_reports.explain import as_text, explain, list_text
+from rdma_reports.explain import as_html, as_text, explain, list_text
+from rdma_reports.places import save
 
 _EXAMPLES = """\
   rdma-conformance explain                  the ids there are
   rdma-conformance explain MR-RIGHT-READ    a requirement
   rdma-conformance explain RXE-002          a known deviation, with its requirement
+  rdma-conformance explain -o rules.html    all of them, as one page
   rdma-conformance explain MR-KEY --deviations vendor.toml"""
 
 
@@ -30,6 +32,9 @@ def add(commands: Any) -> None:
         "id", nargs="?", metavar="ID", help="a requirement or a deviation (default: list them)"
     )
     parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write all of them as an HTML page"
+    )
+    parser.add_argument(
         "--deviations",
         type=Path,
         action="append",
@@ -41,8 +46,12 @@ def add(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     catalogue = load_catalogue()
-    if options.id is None:
+    deviations = load_deviations(options.deviations, catalogue)
+    if options.output:
+        save(options.output, as_html(catalogue, deviations))
+        print(options.output.absolute().as_uri())
+    elif options.id is None:
         print(list_text(catalogue))
-        return OK
-    print(as_text(explain(options.id, catalogue, load_deviations(options.deviations, catalogue))))
+    else:
+        print(as_text(explain(options.id, catalogue, deviations)))
     return OK
