@@ -186,11 +186,9 @@ def _description(record: Mapping[str, Any]) -> str:
 def _own_links(record: Mapping[str, Any], setting: Setting) -> list[dict[str, str]]:
     """The address of the deviation, where there is one."""
     name = record["deviation"]
-    return (
-        [{"type": "issue", "url": setting.links[name], "name": name}]
-        if name in setting.links
-        else []
-    )
+    if name not in setting.links:
+        return []
+    return [{"type": "issue", "url": setting.links[name], "name": name}]
 
 
 def _own_labels(record: Mapping[str, Any]) -> list[dict[str, str]]:

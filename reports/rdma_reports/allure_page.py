@@ -1,7 +1,7 @@
 """What is changed in the page that Allure made. Pure.
 
-Its data are packed (they are a hundred times smaller then, and the page opens from a mail), each
-case tells its rule in plain words, and nothing is reported to a third party.
+Its data are packed, which makes the page a fifth of its size or less; each case tells its rule in
+plain words; and nothing is reported to a third party.
 """
 
 import base64

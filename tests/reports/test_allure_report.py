@@ -1,6 +1,5 @@
 """The HTML report: one private page from any directories of results, with the pinned Allure."""
 
-import base64
 import json
 import os
 import re
@@ -11,6 +10,7 @@ import pytest
 
 from rdma_reports import allure_report
 from rdma_reports.allure_model import Setting, Span, case_result, environment
+from rdma_reports.allure_page import unpack
 from rdma_reports.allure_report import (
     ReportError,
     cache_directory,
@@ -42,9 +42,7 @@ def write_results(directory: Path, identity: dict) -> Path:
 
 def embedded(page: Path, name: str) -> object:
     """A data file that the page carries in itself."""
-    found = re.search(rf'd\("{re.escape(name)}","([^"]*)"\)', page.read_text())
-    assert found, f"the page does not carry {name}"
-    return json.loads(base64.b64decode(found[1]))
+    return json.loads(unpack(page.read_text())["texts"][name])
 
 
 @pytest.fixture(scope="module")
