@@ -90,13 +90,17 @@ def _value(name: str, value: Any) -> str:
 
 def fact_words(fact: str, value: Any) -> str:
     """A fact's value as a person reads it: statuses with their numbers, runs of memory in words."""
-    if fact in _MEMORY and isinstance(value, list):
+    if fact in _MEMORY and isinstance(value, list) and all(map(_is_run, value)):
         return _memory_words(value)
     if isinstance(value, list):
         return "[" + ", ".join(fact_words(fact, each) for each in value) + "]"
     if isinstance(value, str) and value in Status.__members__:
         return f"{value}({Status[value].value})"
     return str(value)
+
+
+def _is_run(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 3 and isinstance(value[2], str)
 
 
 def _memory_words(runs: Sequence[Sequence[Any]]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from rdma_reports.errors import ReportError
@@ -32,7 +33,7 @@ def read_runs(places: Sequence[Path]) -> list[tuple[str, Run]]:
     Raises ReportError or RunFileError.
     """
     paths = list(dict.fromkeys(path for place in places for path in run_files(place)))
-    return [(name, read_run(path)) for name, path in zip(_names(paths), paths, strict=True)]
+    return [(name, read_run(path)) for name, path in zip(short_names(paths), paths, strict=True)]
 
 
 def pairs(before: Path, after: Path) -> list[tuple[Path, Path]]:
@@ -70,10 +71,12 @@ def save(path: Path, content: str | bytes) -> None:
             f"{path} cannot be written: {error.strerror}. Name another file with -o"
         ) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
 
 
-def _names(paths: Sequence[Path]) -> list[str]:
+def short_names(paths: Sequence[Path]) -> list[str]:
+    """A name for each path: the last of its parts, as many as it takes to tell all apart."""
     for length in range(1, max(len(path.parts) for path in paths) + 1):
         names = ["/".join(path.parts[-length:]) for path in paths]
         if len(set(names)) == len(names):

@@ -101,12 +101,12 @@ def as_toml(run: Run, proposals: Iterable[Proposal], today: date) -> str:
     device = run.header.device
     lines = [f"# Proposed from a run of {run.header.started} on {device.get('device')}."]
     for name, count in sorted(fixed(run).items()):
-        lines += ["", f"# {name}: {count} cases conform now. Narrow its versions or delete it."]
+        lines += ["", f"# {name}: {_cases(count)} conform now. Narrow its versions, or delete it."]
     for each in proposals:
         lines += [
             "",
             f"# {each.title}.",
-            f"# {each.cases} cases. Expected: {each.expected}",
+            f"# {_cases(each.cases)}. Expected: {each.expected}",
             f"[{each.id}]",
             f"driver = {_toml(str(device.get('driver')))}",
             *_versions(device),
@@ -168,10 +168,18 @@ def _free_names(driver: str, known: Iterable[Deviation]) -> Iterable[str]:
         yield f"{prefix}-{number:03}"
 
 
+def _cases(count: int) -> str:
+    return f"{count} case{'s' if count > 1 else ''}"
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name)
+
+
 def _toml(value: Any) -> str:
     """A value of a fact as TOML on one line. A JSON string is a TOML basic string."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_toml(str(k))} = {_toml(v)}" for k, v in value.items()) + " }"
+        return "{ " + ", ".join(f"{_key(str(k))} = {_toml(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_toml, value)) + "]"
     return json.dumps(value)

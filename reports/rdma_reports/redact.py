@@ -13,35 +13,38 @@ _GUID = re.compile(
 )
 _IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*[0-9A-Fa-f:](?![\w:])")
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
-_SSH = re.compile(r"ssh=(?:[^@/\s'\"]*@)?([^/\s'\",]+)|\(host (?:[^@\s)]*@)?([^\s)]+)\)")
+_SSH = re.compile(r"(?:ssh=|\(host )(?:([^@/\s'\"]+)@)?([^/\s'\",)]+)")
 _VERSIONS = ("kernel", "firmware", "rdma_core", "pyverbs")
 
 
 class Redactor:
     """Replaces what identifies by words such as address-1, the same word for the same thing.
 
-    `names` are host names that are known to the caller; those that the run's header names are
-    found. A version that looks like an address is kept.
+    `names` are host names that are known to the caller; hosts and users that the run's header
+    names are found. A version that looks like an address is kept, and so is a clause in one of
+    the texts `kept`.
     """
 
-    def __init__(self, header: Header, names: Iterable[str] = ()) -> None:
+    def __init__(self, header: Header, names: Iterable[str] = (), kept: Iterable[str] = ()) -> None:
         self._words: dict[str, str] = {}
         self._kept = {str(header.device.get(name)) for name in _VERSIONS} | {header.suite}
-        told = " ".join([*header.argv, header.fabric])
-        found = {a or b for a, b in _SSH.findall(told)}
-        hosts = {part for name in {*found, *names} if name for part in (name, name.split(".")[0])}
-        self._hosts = [
-            re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", re.IGNORECASE)
-            for host in sorted(hosts, key=len, reverse=True)
-            if host not in ("localhost", "") and not _is_address(host)
+        self._kept |= {clause for text in kept for clause in _IPV4.findall(text)}
+        users, hosts = set(), set(names)
+        for user, host in _SSH.findall(" ".join([*header.argv, header.fabric])):
+            users.add(user)
+            hosts.add(host)
+        hosts |= {name.split(".")[0] for name in hosts}
+        self._names = [
+            (kind, re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", re.IGNORECASE))
+            for kind, found in (("host", hosts), ("user", users))
+            for name in sorted(found, key=len, reverse=True)
+            if name not in ("localhost", "") and not name.isdigit() and not _is_address(name)
         ]
 
     def text(self, text: str) -> str:
         """The text without GUIDs, addresses and host names."""
-        for pattern in self._hosts:
-            text = pattern.sub(lambda found: self._word("host", found[0].lower()), text)
-        text = _MAC.sub(lambda found: self._word("address", found[0].lower()), text)
-        text = _GUID.sub(lambda found: self._word("guid", found[0].lower()), text)
+        for kind, pattern in [*self._names, ("address", _MAC), ("guid", _GUID)]:
+            text = pattern.sub(lambda found, kind=kind: self._word(kind, found[0].lower()), text)
         for pattern in (_IPV6, _IPV4):
             text = pattern.sub(self._address, text)
         return text

@@ -110,6 +110,11 @@ class Browser:
 
     def type(self, text: str) -> None:
         self._call("Input.insertText", text=text)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the page has been drawn twice: what an event started has then run."""
+        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def overflow(self) -> int:
         """How many pixels the page is wider than the window."""

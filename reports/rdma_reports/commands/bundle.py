@@ -58,7 +58,8 @@ def _run(options: argparse.Namespace) -> int:
     if not out.name.endswith((".tar.gz", ".tgz")):
         raise ReportError(f"-o {out}: end the name in .tar.gz")
     log = _kernel_log(options.kernel_log, kernel_log_of(options.path))
-    redactor = Redactor(run.header, [socket.gethostname()]) if options.redact else None
+    sources = {source for result in run.lines for source in result.sources}
+    redactor = Redactor(run.header, [socket.gethostname()], sources) if options.redact else None
     files = members(run, options.path.read_bytes(), log, redactor)
     save(out, pack(out.name.removesuffix(".tar.gz").removesuffix(".tgz"), run, files))
     print(f"{out}: {', '.join(files)}")

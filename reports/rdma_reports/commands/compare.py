@@ -8,7 +8,8 @@ from typing import Any
 from rdma_reports.commands.status import NOT_CONFORMING, OK, declare
 from rdma_reports.compare import KINDS, Comparison, as_json, compare
 from rdma_reports.pages import render
-from rdma_reports.places import pairs, read_runs, save
+from rdma_reports.places import pairs, save, short_names
+from rdma_reports.runfile import read_run
 
 MOST = 50  # cases of a kind that a person is shown
 _EXAMPLES = """\
@@ -42,8 +43,8 @@ def add(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     comparisons = [
-        compare(*read_runs([before, after]))
-        for before, after in pairs(options.before, options.after)
+        compare(*zip(short_names(pair), map(read_run, pair), strict=True))
+        for pair in pairs(options.before, options.after)
     ]
     text = _told(comparisons, options.format)
     if options.output:
