@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -118,6 +119,24 @@ def test_a_failing_case_is_explained_and_can_be_run_again(run, pytester):
             "NOT CONFORMING: 2 FAIL",
         ]
     )
+
+
+def test_junit_tells_the_device_and_each_verdict(run, pytester):
+    for more in ((), ("-n", "2")):
+        run("--junitxml", pytester.path / "run.xml", *more, lie=LIES)
+        suite = ElementTree.parse(pytester.path / "run.xml").getroot()[0]
+        known = {each.attrib["name"]: each.attrib["value"] for each in suite.find("properties")}
+        assert known["driver"] == "ideal"
+        assert known["firmware"] == "1.0"
+        assert known["catalogue"] == load_catalogue().digest
+        told = [
+            {each.attrib["name"]: each.attrib["value"] for each in case.find("properties")}
+            for case in suite.findall("testcase")
+        ]
+        assert sorted(each["verdict"] for each in told) == sorted(
+            line["verdict"] for line in results(pytester)[1:-1]
+        )
+        assert all({"requirement", "level"} <= each.keys() for each in told)
 
 
 def test_a_negative_whose_control_fails_is_an_error(run, pytester):

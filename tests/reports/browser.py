@@ -107,6 +107,7 @@ class Browser:
         x, y = self.run(script)
         for kind in ("mousePressed", "mouseReleased"):
             self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        self.settle()
 
     def type(self, text: str) -> None:
         self._call("Input.insertText", text=text)
