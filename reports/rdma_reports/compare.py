@@ -43,18 +43,27 @@ class Change:
         return (self.after or self.before).case  # type: ignore[union-attr]
 
     @property
+    def requirement(self) -> str:
+        return (self.after or self.before).requirement  # type: ignore[union-attr]
+
+    @property
     def words(self) -> str:
-        """The verdicts in words, and the facts whose outcome changed."""
+        """The verdicts in words, and the facts whose outcome changed: of bytes only that they did.
+
+        A case that one run did not ask has no facts to compare.
+        """
         old = self.before.verdict if self.before else "absent"
         new = self.after.verdict if self.after else "absent"
         told = old if old == new else f"{old} -> {new}"
-        if self.before and self.after:
-            facts_told = [
-                f"{fact} {self.before.observed.get(fact)} -> {self.after.observed.get(fact)}"
-                for fact in changed_facts(self.before, self.after)
-            ]
-            told += f" ({'; '.join(facts_told)})" if facts_told else ""
-        return told
+        if not (self.before and self.after and self.before.observed and self.after.observed):
+            return told
+        facts_told = [
+            f"{fact} changed"
+            if fact in _MEMORY
+            else f"{fact} {self.before.observed.get(fact)} -> {self.after.observed.get(fact)}"
+            for fact in changed_facts(self.before, self.after)
+        ]
+        return f"{told} ({'; '.join(facts_told)})" if facts_told else told
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,13 @@ class Comparison:
 
     def of(self, kind: str) -> list[Change]:
         return [change for change in self.changes if change.kind == kind]
+
+    def alike(self, kind: str) -> list[tuple[str, str, list[str]]]:
+        """The changes of a kind as requirement, words and the cases that changed so."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for change in self.of(kind):
+            found.setdefault((change.requirement, change.words), []).append(change.case)
+        return [(rule, words, cases) for (rule, words), cases in found.items()]
 
     @property
     def worse(self) -> bool:
@@ -95,8 +111,14 @@ def compare(before: tuple[str, Run], after: tuple[str, Run]) -> Comparison:
             same += 1
         else:
             changes.append(Change(kind, was, now))
-    device = str(new.header.device.get("device", "device"))
+    device = titled(new.header.device)
     return Comparison(old_name, new_name, device, tuple(_identity(old, new)), tuple(changes), same)
+
+
+def titled(identity: Mapping[str, Any]) -> str:
+    """A device with its driver and kernel, of which a night has several."""
+    told = [str(identity[name]) for name in ("driver", "kernel") if identity.get(name)]
+    return f"{identity.get('device', 'device')} ({', '.join(told)})"
 
 
 def _comparable(before: tuple[str, Run], after: tuple[str, Run]) -> None:
@@ -184,7 +206,7 @@ def _change(change: Change) -> dict[str, Any]:
     some = change.after or change.before
     return {
         "case": change.case,
-        "requirement": some.requirement,  # type: ignore[union-attr]
+        "requirement": change.requirement,
         "before": change.before and change.before.verdict,
         "after": change.after and change.after.verdict,
         "facts": changed_facts(change.before, change.after)

@@ -140,8 +140,8 @@ def test_folders_pair_by_file_name(tmp_path, capsys):
     one, two = str(tmp_path / "one"), str(tmp_path / "two")
     assert main(["compare", one, two]) == 1
     text = capsys.readouterr().out
-    assert "mlx5_0: WORSE" in text
-    assert "rxe0: no worse" in text
+    assert "mlx5_0 (rdma_rxe, 7.2.12): WORSE" in text
+    assert "rxe0 (rdma_rxe, 7.2.12): no worse" in text
     (tmp_path / "two" / "rxe0.ndjson").unlink()
     assert main(["compare", one, two]) == 2
     assert "has no rxe0.ndjson" in capsys.readouterr().err

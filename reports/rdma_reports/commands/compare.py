@@ -11,7 +11,8 @@ from rdma_reports.pages import render
 from rdma_reports.places import pairs, save, short_names
 from rdma_reports.runfile import read_run
 
-MOST = 50  # cases of a kind that a person is shown
+MOST = 50  # ways of change of a kind that a person is shown
+FEW = 3  # cases of each
 _EXAMPLES = """\
   rdma-conformance compare yesterday.ndjson today.ndjson
   rdma-conformance compare last-night/ tonight/        run files of one name belong together
@@ -58,4 +59,4 @@ def _told(comparisons: list[Comparison], form: str) -> str:
     if form == "json":
         return json.dumps(as_json(comparisons), indent=1) + "\n"
     template = {"text": "compare.txt", "md": "compare.md"}[form]
-    return render(template, comparisons=comparisons, kinds=KINDS, most=MOST)
+    return render(template, comparisons=comparisons, kinds=KINDS, most=MOST, few=FEW)
