@@ -18,7 +18,7 @@ from rdma_conformance.closing import Closing, Tally, close, partial
 from rdma_conformance.deviations import overdue
 from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
-from rdma_conformance.kernel_log import KernelLog
+from rdma_conformance.kernel_log import Recorder
 from rdma_conformance.run import Run, again
 from rdma_conformance.suites import all_cases, names_case
 from rdma_reports.lines import Header, Result, as_dict
@@ -46,7 +46,7 @@ class Controller:
         self.run = run
         self.tally = Tally()
         self.writer: RunWriter | None = None
-        self.kernel_log: KernelLog | None = None
+        self.kernel_log: Recorder | None = None
         self.closing: Closing | None = None
         self.unwritten: str | None = None
         self.workers = 0
@@ -71,8 +71,6 @@ class Controller:
             self.run.open()
         except FabricError as error:
             raise pytest.UsageError(str(error)) from None
-        self.kernel_log = KernelLog()
-        config.add_cleanup(self.kernel_log.close)
         allure_results.install(config, self.run.identity, self.run.links(), collection.is_case)
 
     def pytest_report_header(self) -> list[str]:
@@ -130,8 +128,8 @@ class Controller:
         except RunFileError as error:
             raise pytest.UsageError(str(error)) from None
         self.writer = writer
-        with suppress(OSError):
-            kernel_log_of(path).unlink()
+        self.kernel_log = Recorder(kernel_log_of(path))
+        self.config.add_cleanup(self.kernel_log.close)
         junit.tell_run(self.config, as_dict(header))
 
     @pytest.hookimpl(tryfirst=True)
@@ -144,6 +142,7 @@ class Controller:
                 return
             outcomes.apply(report, record, terminal.failure_block(record))
             allure_results.write_crash(record)
+        self.kernel_log.record()
         self.tally.add(record)
         try:
             self.writer.result(Result(**record))
@@ -177,16 +176,7 @@ class Controller:
             self.unwritten = str(error)
             self.closing = self._close(int(exitstatus), interrupted)
         session.exitstatus = self.closing.exit_status
-        self._write_kernel_log()
-
-    def _write_kernel_log(self) -> None:
-        """Keep what the kernel logged during the run beside the run file, where it may be read."""
-        text = self.kernel_log.read() if self.kernel_log else None
-        if text is not None:
-            try:
-                kernel_log_of(self.writer.path).write_text(text)
-            except OSError as error:
-                self.unwritten = self.unwritten or f"the kernel log is not kept: {error.strerror}"
+        self.unwritten = self.unwritten or self.kernel_log.close()
 
     def _close(self, exit_status: int, interrupted: bool) -> Closing:
         return close(

@@ -3,6 +3,7 @@
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
 DEVICE = Path("/dev/kmsg")
 _RECORD = 8192  # bytes; the kernel refuses a read into less than the record needs
@@ -48,6 +49,54 @@ class KernelLog:
         if self._fd >= 0:
             fd, self._fd = self._fd, -1
             os.close(fd)
+
+
+class Recorder:
+    """Keeps the log in a file as it comes, so that it is there when a run is cut off.
+
+    The file of an earlier run goes; where the log can't be read there is none.
+    """
+
+    def __init__(self, path: Path, device: Path = DEVICE) -> None:
+        self._log = KernelLog(device)
+        self._file: TextIO | None = None
+        self.trouble: str | None = None
+        with suppress(OSError):
+            path.unlink()
+        if self._log.read() is None:
+            return
+        try:
+            self._file = path.open("w", encoding="utf-8")
+        except OSError as error:
+            self._fail(error)
+
+    def record(self) -> None:
+        """Write what was logged since the last call; the first failure is the last try."""
+        if self._file is None:
+            return
+        text = self._log.read()
+        if text:
+            try:
+                self._file.write(text)
+                self._file.flush()
+            except OSError as error:
+                self._fail(error)
+
+    def close(self) -> str | None:
+        """Write the rest; says why the file is not whole, None if it is."""
+        self.record()
+        self._log.close()
+        if self._file is not None:
+            file, self._file = self._file, None
+            file.close()
+        return self.trouble
+
+    def _fail(self, error: OSError) -> None:
+        self.trouble = f"the kernel's log is not kept: {error.strerror}"
+        if self._file is not None:
+            with suppress(OSError):  # what could not be written stands in its buffer yet
+                self._file.close()
+            self._file = None
 
 
 def _line(record: bytes) -> str:

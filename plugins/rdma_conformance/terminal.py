@@ -85,7 +85,9 @@ def case_words(asked: Mapping[str, Any]) -> str:
 
 
 def _value(name: str, value: Any) -> str:
-    return access_words(value) if name.endswith("access") else str(value)
+    if name.endswith("access") and isinstance(value, int):
+        return access_words(value)
+    return str(value)
 
 
 def fact_words(fact: str, value: Any) -> str:
