@@ -15,7 +15,7 @@ _BAD_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 def properties(header: Mapping[str, Any]) -> dict[str, str]:
     """Names and values that say what was tested, from a header's JSON form; nothing empty."""
     known = {
-        **{str(name): value for name, value in header["device"].items()},
+        **{_clean(name): value for name, value in header["device"].items()},
         "fabric": header["fabric"],
         "suite": header["suite"],
         "catalogue": header["catalogue"],
