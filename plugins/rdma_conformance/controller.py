@@ -4,6 +4,7 @@ Under xdist this is the process that starts the others; else it is the only one.
 """
 
 import importlib.metadata
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -178,6 +179,11 @@ class Controller:
         session.exitstatus = self.closing.exit_status
         self.unwritten = self.unwritten or self.kernel_log.close()
 
+    def _shown_path(self) -> str:
+        """The run file as one types it: from where pytest was started, if it lies there."""
+        path, base = self.writer.path, self.config.invocation_params.dir
+        return shlex.quote(str(path.relative_to(base) if path.is_relative_to(base) else path))
+
     def _close(self, exit_status: int, interrupted: bool) -> Closing:
         return close(
             self.tally.counts(),
@@ -197,6 +203,8 @@ class Controller:
             write(line)
         write("")
         write(f"run file: {self.writer.path}")
+        for line in terminal.next_steps(self._shown_path(), self.tally.bad()):
+            write(line)
         if self.unwritten:
             write(self.unwritten, red=True)
         if note := partial(self.tally.unasked(self.run.catalogue)):

@@ -136,6 +136,14 @@ def table(records: Iterable[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
+def next_steps(run_file: str, bad: Sequence[str]) -> list[str]:
+    """The commands that a person may want next; `bad` are the requirements that did not conform."""
+    steps = [f"rdma-conformance matrix {run_file} -o matrix.html"]
+    if bad:
+        steps.insert(0, f"rdma-conformance explain {bad[0]}")
+    return [f"next: {'; '.join(steps)}"]
+
+
 def verdict_line(
     verdict: str, counts: Mapping[str, int], deviations: Mapping[str, int], why: Sequence[str]
 ) -> str:
