@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from conformance.spec.vocabulary import Status, Verdict, access_words
+from rdma_reports.hexdump import MEMORY
 
 WIDTH = 100
 _LABEL = 10
-
-# Facts of an observation that are listed last, as they are long.
-_MEMORY = ("region", "local", "receive")
 
 
 def header(identity: Mapping[str, Any], fabric: str) -> list[str]:
@@ -92,7 +90,7 @@ def _value(name: str, value: Any) -> str:
 
 def fact_words(fact: str, value: Any) -> str:
     """A fact's value as a person reads it: statuses with their numbers, runs of memory in words."""
-    if fact in _MEMORY and isinstance(value, list) and all(map(_is_run, value)):
+    if fact in MEMORY and isinstance(value, list) and all(map(_is_run, value)):
         return _memory_words(value)
     if isinstance(value, list):
         return "[" + ", ".join(fact_words(fact, each) for each in value) + "]"

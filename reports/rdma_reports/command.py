@@ -17,7 +17,7 @@ from rdma_reports.commands import (
     statement,
     validate,
 )
-from rdma_reports.commands.status import INTERRUPTED, UNUSABLE
+from rdma_reports.commands.sharing import INTERRUPTED, UNUSABLE
 from rdma_reports.errors import ReportError
 from rdma_reports.runfile import RunFileError
 

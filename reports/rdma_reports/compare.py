@@ -6,6 +6,7 @@ from typing import Any
 
 from rdma_reports.devices import facts
 from rdma_reports.errors import ReportError
+from rdma_reports.hexdump import MEMORY
 from rdma_reports.lines import FAILING, Result
 from rdma_reports.matrix import one_catalogue
 from rdma_reports.runfile import Run
@@ -27,7 +28,6 @@ KINDS = (
 )
 HEADINGS = {key: heading for key, heading, _ in KINDS}
 GATING = frozenset(key for key, _, gates in KINDS if gates)
-_MEMORY = frozenset({"region", "local", "receive"})  # facts that hold bytes, made from the seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,17 @@ class Change:
     after: Result | None
 
     @property
+    def last(self) -> Result:
+        """The newest result that there is."""
+        return self.before if self.after is None else self.after
+
+    @property
     def case(self) -> str:
-        return (self.after or self.before).case  # type: ignore[union-attr]
+        return self.last.case
 
     @property
     def requirement(self) -> str:
-        return (self.after or self.before).requirement  # type: ignore[union-attr]
+        return self.last.requirement
 
     @property
     def words(self) -> str:
@@ -59,7 +64,7 @@ class Change:
             return told
         facts_told = [
             f"{fact} changed"
-            if fact in _MEMORY
+            if fact in MEMORY
             else f"{fact} {self.before.observed.get(fact)} -> {self.after.observed.get(fact)}"
             for fact in changed_facts(self.before, self.after)
         ]
@@ -169,7 +174,7 @@ def changed_facts(was: Result, now: Result) -> list[str]:
         fact
         for fact in named
         if was.observed.get(fact) != now.observed.get(fact)
-        and (was.seed == now.seed or fact not in _MEMORY)
+        and (was.seed == now.seed or fact not in MEMORY)
     ]
 
 
@@ -203,7 +208,6 @@ def as_json(comparisons: Iterable[Comparison]) -> Mapping[str, Any]:
 
 
 def _change(change: Change) -> dict[str, Any]:
-    some = change.after or change.before
     return {
         "case": change.case,
         "requirement": change.requirement,
@@ -212,5 +216,5 @@ def _change(change: Change) -> dict[str, Any]:
         "facts": changed_facts(change.before, change.after)
         if change.before and change.after
         else [],
-        "again": some.again,  # type: ignore[union-attr]
+        "again": change.last.again,
     }

@@ -7,7 +7,7 @@ run is as it was before the operation.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-MEMORY = ("region", "local", "receive")
+MEMORY = ("region", "local", "receive")  # facts that hold bytes, which the seed made
 _ROW = 16
 _ROWS = 2
 _UNCHANGED, _DIGEST = "..", "##"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rdma_reports.allure_report import make_report
-from rdma_reports.commands.status import OK, declare
+from rdma_reports.commands.sharing import OK, declare
 
 _EXAMPLES = """\
   pytest conformance/ --device rxe0 --alluredir results/allure

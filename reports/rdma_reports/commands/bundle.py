@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rdma_reports.bundle import members, pack
-from rdma_reports.commands.status import OK, declare
+from rdma_reports.commands.sharing import OK, declare
 from rdma_reports.errors import ReportError
 from rdma_reports.places import kernel_log_of, save
 from rdma_reports.redact import Redactor

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rdma_reports.commands.status import NOT_CONFORMING, OK, declare
+from rdma_reports.commands.sharing import NOT_CONFORMING, OK, declare
 from rdma_reports.compare import KINDS, Comparison, as_json, compare
 from rdma_reports.pages import render
 from rdma_reports.places import pairs, save, short_names

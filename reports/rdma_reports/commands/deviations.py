@@ -9,7 +9,7 @@ from typing import Any
 from rdma_conformance.catalogue import load_catalogue
 from rdma_conformance.deviations import Deviation, load_deviations, overdue
 from rdma_conformance.suites import all_cases
-from rdma_reports.commands.status import NOT_CONFORMING, OK, declare
+from rdma_reports.commands.sharing import NOT_CONFORMING, OK, add_deviations, declare
 from rdma_reports.explain import versions
 from rdma_reports.places import save
 from rdma_reports.propose import MOST_VALUES, as_toml, fixed, propose
@@ -41,14 +41,7 @@ def add(commands: Any) -> None:
     made = actions.add_parser("propose", help="entries for what failed in a run")
     made.add_argument("path", type=Path, metavar="RUN", help="a run file")
     made.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: the terminal")
-    made.add_argument(
-        "--deviations",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="the overlay there is already, so that ids go on from there; repeatable",
-    )
+    add_deviations(made, "the overlay there is already, so that ids go on from there")
     made.set_defaults(run=_propose)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rdma_conformance.catalogue import load_catalogue
 from rdma_conformance.deviations import load_deviations
-from rdma_reports.commands.status import OK, declare
+from rdma_reports.commands.sharing import OK, add_deviations, declare
 from rdma_reports.explain import as_html, as_text, explain, list_text
 from rdma_reports.places import save
 
@@ -34,14 +34,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write all of them as an HTML page"
     )
-    parser.add_argument(
-        "--deviations",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="more known deviations (TOML); repeatable",
-    )
+    add_deviations(parser, "more known deviations")
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rdma_reports.commands.status import OK, declare
+from rdma_reports.commands.sharing import OK, declare
 from rdma_reports.junit import as_junit
 from rdma_reports.places import save
 from rdma_reports.runfile import read_run

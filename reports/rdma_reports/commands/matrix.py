@@ -9,11 +9,10 @@ from typing import Any
 from rdma_conformance.catalogue import load_catalogue
 from rdma_conformance.deviations import load_deviations
 from rdma_reports.badge import badge
-from rdma_reports.commands.status import OK, declare
-from rdma_reports.errors import ReportError
+from rdma_reports.commands.sharing import add_deviations, add_outputs, declare, hand_over
 from rdma_reports.matrix import Matrix, as_json, build
 from rdma_reports.matrix_page import as_html, as_markdown
-from rdma_reports.places import read_runs, save
+from rdma_reports.places import read_runs
 
 _EXAMPLES = """\
   rdma-conformance matrix results/rxe0.ndjson               Markdown, to the terminal
@@ -37,24 +36,10 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "runs", nargs="+", type=Path, metavar="RUN", help="a run file, or a folder of them"
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="what its name ends in says the form: .html, .md, .json, or .svg for a badge; "
-        "repeatable (default: Markdown to the terminal)",
+    add_outputs(
+        parser, ".html, .md, .json, or .svg for a badge: the name says which"
     )
-    parser.add_argument(
-        "--deviations",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="more known deviations (TOML), to be told with their rules; repeatable",
-    )
+    add_deviations(parser, "more known deviations, to be told with their rules")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -64,16 +49,7 @@ def _run(options: argparse.Namespace) -> int:
         ".json": lambda matrix: json.dumps(as_json(matrix), indent=1) + "\n",
         ".svg": badge,
     }
-    for path in options.output:
-        if path.suffix not in forms:
-            raise ReportError(f"-o {path}: end the name in one of {', '.join(forms)}")
-    matrix = build(read_runs(options.runs))
-    if not options.output:
-        print(as_markdown(matrix), end="")
-    for path in options.output:
-        save(path, forms[path.suffix](matrix))
-        print(path.absolute().as_uri())
-    return OK
+    return hand_over(options.output, forms, lambda: build(read_runs(options.runs)))
 
 
 def _html(matrix: Matrix, more: list[Path]) -> str:

@@ -11,10 +11,8 @@ from conformance.spec import oracle
 from rdma_conformance.catalogue import load_catalogue
 from rdma_conformance.deviations import load_deviations
 from rdma_conformance.suites import all_cases
-from rdma_reports.commands.status import OK, declare
-from rdma_reports.errors import ReportError
+from rdma_reports.commands.sharing import add_deviations, add_outputs, declare, hand_over
 from rdma_reports.pdf import print_pdf
-from rdma_reports.places import save
 from rdma_reports.runfile import read_run
 from rdma_reports.statement import Statement, state
 from rdma_reports.statement_page import as_html, as_markdown
@@ -40,23 +38,8 @@ def add(commands: Any) -> None:
         examples=_EXAMPLES,
     )
     parser.add_argument("path", type=Path, metavar="RUN", help="a run file")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help=".html, .pdf or .md; repeatable (default: Markdown to the terminal)",
-    )
-    parser.add_argument(
-        "--deviations",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="the overlay that the run was made with (TOML), for its links; repeatable",
-    )
+    add_outputs(parser, ".html, .pdf or .md")
+    add_deviations(parser, "the overlay that the run was made with, for its links")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -65,16 +48,7 @@ def _run(options: argparse.Namespace) -> int:
         ".pdf": lambda statement: print_pdf(as_html(statement)),
         ".md": as_markdown,
     }
-    for path in options.output:
-        if path.suffix not in forms:
-            raise ReportError(f"-o {path}: end the name in one of {', '.join(forms)}")
-    statement = _statement(options.path, options.deviations)
-    if not options.output:
-        print(as_markdown(statement), end="")
-    for path in options.output:
-        save(path, forms[path.suffix](statement))
-        print(path.absolute().as_uri())
-    return OK
+    return hand_over(options.output, forms, lambda: _statement(options.path, options.deviations))
 
 
 def _statement(path: Path, more: list[Path]) -> Statement:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rdma_reports.commands.status import NOT_CONFORMING, OK, UNUSABLE, declare
+from rdma_reports.commands.sharing import NOT_CONFORMING, OK, UNUSABLE, declare
 from rdma_reports.runfile import Run, RunFileError, read_run
 
 _EXAMPLES = """\
