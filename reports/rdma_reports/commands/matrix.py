@@ -36,9 +36,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "runs", nargs="+", type=Path, metavar="RUN", help="a run file, or a folder of them"
     )
-    add_outputs(
-        parser, ".html, .md, .json, or .svg for a badge: the name says which"
-    )
+    add_outputs(parser, ".html, .md, .json, or .svg for a badge: the name says which")
     add_deviations(parser, "more known deviations, to be told with their rules")
 
 
