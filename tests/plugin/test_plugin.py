@@ -116,6 +116,7 @@ def test_a_failing_case_is_explained_and_can_be_run_again(run, pytester):
             "*observed*responder_events*",
             "*source*",
             "*again     pytest 'conformance/remote/test_events.py::*read-*' --device ideal0",
+            "next: rdma-conformance explain EVENT-ACCESS-ERR; rdma-conformance matrix *run.ndjson*",
             "NOT CONFORMING: 2 FAIL",
         ]
     )
