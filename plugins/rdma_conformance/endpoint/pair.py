@@ -54,6 +54,7 @@ class Pair:
         self._plant = plant
         self._asked = asked
         self._links: OrderedDict[tuple[str, int], Link] = OrderedDict()
+        self._performers = {"transfer": self.transfer, "registration": self.registration}
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:
         """The observations of `cases` in order; those behind a control that failed are missing."""
@@ -68,12 +69,10 @@ class Pair:
     def _one(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         if plant.misbehave:
             self._requester.misbehave(plant.misbehave)
-        match case["kind"]:
-            case "transfer":
-                return plant.report(self.transfer(case, seed, plant))
-            case "registration":
-                return plant.report(self.registration(case, seed, plant))
-        raise ValueError(f"a case of kind {case['kind']!r} is not known to this endpoint")
+        performer = self._performers.get(case["kind"])
+        if performer is None:
+            raise ValueError(f"a case of kind {case['kind']!r} is not known to this endpoint")
+        return plant.report(performer(case, seed, plant))
 
     # Transfers
 
