@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from conformance.remote.operations import EIGHT_BYTES, NAMING
-from conformance.spec.model import Domain, Key, Transfer
+from conformance.remote.operations import NAMING
+from conformance.spec.model import Key, Transfer
+from conformance.spec.operations import EIGHT_BYTES
 from conformance.spec.vocabulary import Operation
 from rdma_conformance.suite import asks
 
@@ -42,10 +43,7 @@ def test_the_ends_of_a_region(case, verify):
 
 @asks(
     "MR-DOMAIN",
-    cases=[
-        replace(operation, remote=replace(operation.remote, domain=Domain.OTHER))
-        for operation in NAMING
-    ],
+    cases=[replace(operation, rkey=Key.OTHER_DOMAIN) for operation in NAMING],
 )
 def test_a_region_of_another_protection_domain(case, verify):
     verify(case)
@@ -61,4 +59,17 @@ def test_a_region_of_another_protection_domain(case, verify):
     ],
 )
 def test_no_byte_needs_no_key(case, verify):
+    verify(case)
+
+
+@asks(
+    "FLUSH-ZERO-LENGTH",
+    cases=[
+        replace(operation, length=0, **fault)
+        for operation in NAMING
+        if operation.operation is Operation.FLUSH
+        for fault in ({}, {"rkey_xor": 0xFF}, {"rkey": Key.ZERO}, {"remote_offset": FAR})
+    ],
+)
+def test_a_flush_of_no_byte(case, verify):
     verify(case)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.spec import oracle
-from conformance.spec.model import Domain, Key, Placement, Region, Transfer
+from conformance.spec.model import Key, Placement, Region, Segment, Transfer
 from conformance.spec.vocabulary import Access, Operation, Verdict
 
 from .golden import ALL, BARE, FG, FP, LW, MWB, NONE, RA, RR, RW, SEED, Facts, Row, agrees, rows
@@ -228,12 +228,12 @@ OTHER_ROWS = [
     Row("QP-RIGHT-WRITE", ask(WRITE, LW | RR, RR), TWICE),
     Row(
         "MR-RANGE",
-        replace(ask(WRITE, LW | RW), length=65, local_offset=100, remote_offset=200),
+        replace(ask(WRITE, LW | RW), length=65, local_sgl=(Segment(65, 100),), remote_offset=200),
         granted(region=FAR),
     ),
     Row(
         "MR-RANGE",
-        replace(ask(READ, RR), length=2, local_offset=4094, remote_offset=1),
+        replace(ask(READ, RR), length=2, local_sgl=(Segment(2, 4094),), remote_offset=1),
         granted(local=[[4094, 2, _low("region", 3)[2:]]]),
     ),
 ]
@@ -244,7 +244,10 @@ ELSEWHERE = Region(ALL, length=1000, page_offset=1000)
 NOTHING = granted()
 REACH_ROWS = [
     *(Row("MR-KEY", replace(ask(WRITE, ALL), rkey_xor=bits), REFUSED) for bits in (1, 0xFF, 256)),
-    *(Row("MR-KEY", replace(ask(READ, ALL), rkey=key), REFUSED) for key in Key if key != "own"),
+    *(
+        Row("MR-KEY", replace(ask(READ, ALL), rkey=key), REFUSED)
+        for key in (Key.ZERO, Key.DEREGISTERED, Key.FOREIGN)
+    ),
     *(
         Row("MR-RANGE", replace(ask(READ, ALL), remote_offset=offset), REFUSED)
         for offset in (-1, -64, 4033, 4096, 1 << 30)
@@ -275,7 +278,7 @@ REACH_ROWS = [
         },
     ),
     Row("REG-NO-RIGHTS", replace(ask(WRITE, ALL), local=Region(NONE)), granted(region=SOURCE)),
-    Row("MR-DOMAIN", replace(ask(READ, ALL), remote=Region(ALL, domain=Domain.OTHER)), REFUSED),
+    Row("MR-DOMAIN", replace(ask(READ, ALL), rkey=Key.OTHER_DOMAIN), REFUSED),
     *(
         Row("MR-ZERO-LENGTH", replace(ask(operation, ALL), length=0, **fault), NOTHING)
         for operation in (WRITE, READ)

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.spec.model import Domain
-
 Wire = Mapping[str, Any]  # a case as `spec.model.wire` makes it
 
 
@@ -20,7 +18,7 @@ class Plant:
     adds: int = 0  # rights that the region gets unasked
     drops: int = 0  # bits of the region's access that are lost
     adds_to_queue_pair: int = 0
-    ignores: frozenset[str] = frozenset()  # of rkey_xor, remote_offset, domain: not looked at
+    performs: Mapping[str, Any] = field(default_factory=dict)  # fields of the case, otherwise
     reports: Mapping[str, Any] = field(default_factory=dict)  # instead of what was seen
     stray_byte: bool = False  # the byte behind the range of the operation is written, too
     leak: bool = False  # a page stays pinned
@@ -36,13 +34,8 @@ class Plant:
     def performed(self, case: Wire) -> dict[str, Any]:
         """The transfer that the endpoints perform in place of `case`."""
         remote = {**case["remote"], "access": self.region_access(case["remote"]["access"])}
-        if "domain" in self.ignores:
-            remote["domain"] = Domain.OWN.value
-        unseen = {name: 0 for name in ("rkey_xor", "remote_offset") if name in self.ignores}
-        return {**case, "remote": remote, **unseen}
-
-    def qp_access(self, access: int) -> int:
-        return int(access | self.adds_to_queue_pair)
+        granted = int(case["qp_access"] | self.adds_to_queue_pair)
+        return {**case, "remote": remote, "qp_access": granted, **self.performs}
 
     def report(self, observation: dict[str, Any]) -> dict[str, Any]:
         return {**observation, **self.reports}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from conformance.spec.model import ALL_RIGHTS, Domain
+from conformance.spec.model import ALL_RIGHTS, Key
 from conformance.spec.vocabulary import Access, Event, Operation, Status
 from rdma_conformance.plants.plant import Plant, Wire
 
@@ -176,14 +176,14 @@ TRANSFER = (
         "MR-KEY",
         "the consumer's byte of the rkey is not compared",
         _fault(Operation.WRITE, rkey_xor=0x55),
-        ignores=frozenset({"rkey_xor"}),
+        performs={"rkey_xor": 0},
     ),
     Plant(
         "one-byte-before-is-the-first",
         "MR-RANGE",
         "a READ from one byte before the region returns its first bytes",
         _fault(Operation.READ, remote_offset=-1),
-        ignores=frozenset({"remote_offset"}),
+        performs={"remote_offset": 0},
     ),
     Plant(
         "range-ends-one-byte-early",
@@ -197,10 +197,9 @@ TRANSFER = (
         "MR-DOMAIN",
         "a region of another protection domain may be read",
         lambda case: (
-            _operation(case, Operation.READ, awaited=False)
-            and case["remote"]["domain"] == Domain.OTHER
+            _operation(case, Operation.READ, awaited=False) and case["rkey"] == Key.OTHER_DOMAIN
         ),
-        ignores=frozenset({"domain"}),
+        performs={"rkey": "own"},
     ),
     Plant(
         "zero-length-checks-key",
