@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from conformance.remote.operations import NAMING
+from conformance.remote.operations import NAMING, READ, WRITE, WRITE_IMM
 from conformance.spec.model import Key, Transfer
 from conformance.spec.operations import EIGHT_BYTES
 from conformance.spec.vocabulary import Operation
@@ -38,6 +38,26 @@ def edges(case: Transfer) -> Iterator[int]:
     ],
 )
 def test_the_ends_of_a_region(case, verify):
+    verify(case)
+
+
+@asks(
+    "MR-RANGE",
+    cases=[
+        # Of several packets, which leave the region with their last byte or their last packet.
+        replace(
+            operation,
+            length=length,
+            local=replace(operation.local, length=16384),
+            remote=replace(operation.remote, length=room),
+            remote_offset=offset,
+        )
+        for operation in (WRITE, WRITE_IMM, READ)
+        for room in (1024, 2048, 4096, 8192)
+        for length, offset in ((room + 1, 0), (room + 1024, 0), (room, 1), (room, -1), (256, room))
+    ],
+)
+def test_messages_of_several_packets(case, verify):
     verify(case)
 
 

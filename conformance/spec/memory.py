@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from conformance.spec.model import GUARD
 
@@ -102,6 +103,12 @@ class AnyPrefix:
     def plain(self) -> dict[str, list[Run]]:
         """As the run file keeps it."""
         return {"any prefix of": runs(self.pieces)}
+
+
+def any_prefix(pieces: Iterable[Piece]) -> Any:
+    """The allowed value for any number of the first bytes of `pieces`; of no byte that is []."""
+    kept = tuple(piece for piece in pieces if piece.data)
+    return AnyPrefix(kept) if kept else []
 
 
 _DIFFERING = re.compile(rb"[^\0]+")

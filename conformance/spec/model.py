@@ -197,7 +197,20 @@ class Registration:
         return short(self.access)
 
 
-Case = Transfer | Registration
+@dataclass(frozen=True, slots=True)
+class Contention:
+    """Bursts of an atomic `operation` of two queue pairs at the same eight bytes."""
+
+    operation: Operation
+    bursts: int = 16
+    topology: Topology = Topology.PEERS
+
+    @property
+    def id(self) -> str:
+        return f"{self.operation}-{self.topology}-{self.bursts}_bursts"
+
+
+Case = Transfer | Registration | Contention
 
 
 def wire(case: Case) -> dict[str, Any]:
@@ -268,6 +281,7 @@ __all__ = [
     "PAGE",
     "Capabilities",
     "Case",
+    "Contention",
     "Expectation",
     "Key",
     "Observation",

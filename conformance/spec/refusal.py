@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.spec.effect import NONE, Effect, effect, sent, spread, target, within
 from conformance.spec.fault import Fault, consumes
-from conformance.spec.memory import AnyPrefix
+from conformance.spec.memory import any_prefix
 from conformance.spec.model import Outcome, Segment, Transfer
 from conformance.spec.operations import FETCHING
 from conformance.spec.vocabulary import Event, Operation, QPState, Status, Transport
@@ -214,12 +214,12 @@ def _by_local_buffer(case: Transfer, seed: int) -> list[Outcome]:
     if fetching:
         done = effect(case, seed)
         facts["region"] = ([], done.region) if done.region else ([],)
-        facts["local"] = (AnyPrefix(tuple(spread(target(case, seed), touched))),)
+        facts["local"] = (any_prefix(spread(target(case, seed), touched)),)
     elif case.length > SMALLEST_MTU:
         data = sent(case, seed)[: sum(segment.length for segment in touched)]
         place = "receive" if case.operation is Operation.SEND else "region"
         segments = case.receive_segments if place == "receive" else _remote_segment(case)
-        facts[place] = (AnyPrefix(tuple(spread(data, segments))),)
+        facts[place] = (any_prefix(spread(data, segments)),)
     return [refused(case, "refused by the local buffer", Status.LOC_PROT_ERR, **facts)]
 
 
@@ -229,7 +229,7 @@ def _by_receive_buffer(case: Transfer, seed: int) -> list[Outcome]:
     told = {
         "receives": _consumed(case, Status.LOC_PROT_ERR),
         "responder_events": ([],),
-        "receive": (AnyPrefix(tuple(spread(sent(case, seed), touched))),),
+        "receive": (any_prefix(spread(sent(case, seed), touched)),),
     }
     if case.transport is Transport.RC:
         return [refused(case, "refused by the receive buffer", Status.REM_OP_ERR, **told)]
@@ -239,7 +239,7 @@ def _by_receive_buffer(case: Transfer, seed: int) -> list[Outcome]:
 def _too_long(case: Transfer, seed: int) -> list[Outcome]:
     """Class C error: NAK invalid request; an unreliable responder may drop the message instead."""
     touched = within(case.receive_segments, case.receive, sink=True)
-    room = AnyPrefix(tuple(spread(sent(case, seed), touched)))
+    room = any_prefix(spread(sent(case, seed), touched))
     if case.transport is not Transport.RC:
         told = {
             "receives": _consumed(case, Status.LOC_LEN_ERR),
@@ -277,7 +277,7 @@ def _unanswered(case: Transfer, name: str, told: dict[str, tuple[Any, ...]]) -> 
 def _unready(case: Transfer, seed: int) -> list[Outcome]:
     """No receive: the requester gives up after its retries, and the responder saw nothing wrong."""
     pieces = spread(sent(case, seed), _remote_segment(case))
-    written = AnyPrefix(tuple(pieces if case.operation is Operation.WRITE_IMM else ()))
+    written = any_prefix(pieces if case.operation is Operation.WRITE_IMM else ())
     return [
         refused(
             case,
@@ -304,7 +304,7 @@ def _odd_size(case: Transfer, seed: int) -> list[Outcome]:
     done = effect(case, seed)
     outcomes = [_not_posted(case, ("EINVAL",))]
     local = within(case.local_segments, case.local, sink=True)
-    filled = AnyPrefix(tuple(spread(target(case, seed), local)))
+    filled = any_prefix(spread(target(case, seed), local))
     for status in (Status.LOC_LEN_ERR, Status.LOC_PROT_ERR, Status.LOC_QP_OP_ERR):
         outcomes.append(
             refused(

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from conformance.spec import oracle
+from conformance.spec.memory import AnyPrefix
 from conformance.spec.model import Capabilities, Case
 from conformance.spec.vocabulary import Access, Verdict
 
@@ -81,4 +82,4 @@ def agrees(row: Row) -> None:
 
 
 def _set(values: Iterable[Any]) -> set[str]:
-    return {json.dumps(value, sort_keys=True) for value in values}
+    return {json.dumps(value, sort_keys=True, default=AnyPrefix.plain) for value in values}

@@ -14,6 +14,7 @@ from conformance.spec.vocabulary import Access, Operation, Transport, access_wor
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.agreement import SPARE, Case
 from rdma_conformance.endpoint.arena import Area
+from rdma_conformance.endpoint.bursts import Bursts
 from rdma_conformance.endpoint.queues import Queues
 from rdma_conformance.endpoint.region import Region, Regions
 from rdma_conformance.endpoint.requester import Requester
@@ -48,6 +49,7 @@ class End:
         self._header = Region(domains, Access.LOCAL_WRITE, GRH)
         self.requester = Requester(self.queues, self._regions, self._spare)
         self.responder = Responder(self.queues, self._regions, self._spare, self._header)
+        self.bursts = Bursts(self.queues, self._regions)
         self._trials = Trials(self._domain)
 
     def attributes(self) -> dict[str, Any]:

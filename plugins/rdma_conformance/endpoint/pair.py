@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from conformance.spec.memory import image, run
 from conformance.spec.model import ALL_RIGHTS, GUARD, Posted, Region, Topology, Transfer, wire
 from conformance.spec.operations import CONSUMING
-from conformance.spec.vocabulary import Access, Operation, Status
+from conformance.spec.vocabulary import Access, Operation, Status, Transport
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
+from rdma_conformance.endpoint.contention import contend
 from rdma_conformance.plants import HONEST, Plant
 
 POOLED = 64  # connected pairs of queue pairs; the least recently used beyond that is closed
@@ -31,6 +32,7 @@ class Route(NamedTuple):
     loopback: bool = False
     shared: bool = False  # the responder's receives are in a shared queue
     rnr_retry: int = 7  # 7 is for ever
+    lane: int = 0  # counts connections that are otherwise the same
 
 
 @dataclass(slots=True)
@@ -60,12 +62,16 @@ class Pair:
         plant: Plant = HONEST,
         asked: Callable[[], None] = lambda: None,
     ):
-        self._requester = requester
+        self.requester = requester
         self._responder = responder
         self._plant = plant
         self._asked = asked
         self._links: OrderedDict[Route, Link] = OrderedDict()
-        self._performers = {"transfer": self.transfer, "registration": self.registration}
+        self._performers = {
+            "transfer": self.transfer,
+            "registration": self.registration,
+            "contention": lambda case, seed, plant: contend(self, case),
+        }
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:
         """The observations of `cases` in order; those behind a control that failed are missing."""
@@ -91,7 +97,7 @@ class Pair:
 
     def _one(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         if plant.misbehave:
-            self._requester.misbehave(plant.misbehave)
+            self.requester.misbehave(plant.misbehave)
         performer = self._performers.get(case["kind"])
         if performer is None:
             raise ValueError(f"a case of kind {case['kind']!r} is not known to this endpoint")
@@ -103,7 +109,7 @@ class Pair:
         """Everything both sides see of one work request."""
         performed = plant.performed(case)
         link = self._link(_route(performed))
-        here, there = self._requester.requester, link.there.responder
+        here, there = self.requester.requester, link.there.responder
         target = there.arm(link.responder, performed, seed)
         late = case["posted"] == Posted.LATE
         asked = here.ask(link.requester, performed, seed, target, link.leftover)
@@ -131,19 +137,23 @@ class Pair:
         )
         patience_s = REMOTE_FAULT_S if remotely else LOCAL_FAULT_S
         there = link.there.responder.facts(link.responder, case, expected, failed, patience_s)
-        here = self._requester.requester.facts(link.requester, case, failed)
+        here = self.requester.requester.facts(link.requester, case, failed)
         return {**there, **here}
 
     # Connections
+
+    def lane(self, number: int, loopback: bool) -> Link:
+        """A connection of its own for each `number`, with every right and no receives."""
+        return self._link(Route(Transport.RC.value, int(ALL_RIGHTS), loopback, lane=number + 1))
 
     def _link(self, route: Route) -> Link:
         """A connected pair of queue pairs for `route`."""
         link = self._links.get(route)
         if link is None:
-            there = self._requester if route.loopback else self._responder
+            there = self.requester if route.loopback else self._responder
             link = Link(
                 route,
-                self._requester.queues.create(route.transport),
+                self.requester.queues.create(route.transport),
                 there.queues.create(route.transport, route.shared),
                 there,
             )
@@ -160,13 +170,13 @@ class Pair:
         """Destroy the queue pairs of `route`, if there are any."""
         link = self._links.pop(route, None)
         if link:
-            self._requester.queues.destroy(link.requester)
+            self.requester.queues.destroy(link.requester)
             link.there.queues.destroy(link.responder)
 
     def _connect(self, link: Link) -> None:
         """Through RESET to RTS on both sides, by exchanging attributes."""
         mine, granted = int(ALL_RIGHTS), link.route.access
-        requester, responder = self._requester.queues, link.there.queues
+        requester, responder = self.requester.queues, link.there.queues
         here = requester.init(link.requester, mine)
         there = responder.init(link.responder, granted)
         responder.connect(link.responder, there, here, granted)
@@ -188,14 +198,14 @@ class Pair:
     def registration(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
         """Register, use the region as the source of a WRITE, deregister."""
         access = plant.region_access(case["access"])
-        found = self._requester.register({**case, "access": access}, seed)
+        found = self.requester.register({**case, "access": access}, seed)
         addressing = []
         if found["result"] == "OK":
             modes = ["address"]
             if case["access"] & Access.ZERO_BASED:
                 modes.append("offset")
             addressing = [mode for mode in modes if self._usable(mode, case["length"], seed)]
-        ended = self._requester.deregister(plant.leak)
+        ended = self.requester.deregister(plant.leak)
         return {**found, "addressing": addressing, **ended}
 
     def _usable(self, mode: str, length: int, seed: int) -> bool:
@@ -207,7 +217,7 @@ class Pair:
         )
         link = self._link(_route(case))
         target = self._responder.responder.arm(link.responder, case, seed)
-        asked = self._requester.write_from_trial(
+        asked = self.requester.write_from_trial(
             link.requester, mode == "offset", target, length, link.leftover
         )
         facts = self._facts(link, case, asked)
@@ -218,7 +228,7 @@ class Pair:
     def close(self) -> None:
         """Close both ends and all that they hold."""
         self._links.clear()
-        self._requester.close()
+        self.requester.close()
         self._responder.close()
 
 

@@ -8,9 +8,12 @@ of a case is always performed honestly.
 from collections.abc import Mapping
 
 from rdma_conformance.plants.plant import HONEST, Plant
+from rdma_conformance.plants.protection import PROTECTION
 from rdma_conformance.plants.registration import REGISTRATION
 from rdma_conformance.plants.transfer import TRANSFER
 
-PLANTS: Mapping[str, Plant] = {plant.name: plant for plant in (*REGISTRATION, *TRANSFER)}
+PLANTS: Mapping[str, Plant] = {
+    plant.name: plant for plant in (*REGISTRATION, *TRANSFER, *PROTECTION)
+}
 
 __all__ = ["HONEST", "PLANTS", "Plant"]
