@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from conformance.spec.vocabulary import Status, Verdict, access_words
+from conformance.spec.model import Transfer, wire
+from conformance.spec.vocabulary import Operation, Status, Verdict, access_words
 
 WIDTH = 100
 _LABEL = 10
@@ -71,10 +72,12 @@ def _field(label: str, text: str) -> str:
 
 
 def _case_words(asked: Mapping[str, Any]) -> str:
-    """The wire form of a case in one line, whole but without what is as usual."""
+    """The wire form of a case in one line, without what is as in every case of its kind."""
     words = []
+    usual = _USUAL.get(asked.get("kind", ""), {})
     for name, value in asked.items():
-        if name == "kind" or value is None or value is False:
+        as_usual = name not in _ALWAYS and name in usual and value == usual[name]
+        if name == "kind" or value is None or value is False or as_usual:
             continue
         if isinstance(value, Mapping):
             inner = ", ".join(f"{key}={_value(key, each)}" for key, each in value.items())
@@ -82,6 +85,10 @@ def _case_words(asked: Mapping[str, Any]) -> str:
         else:
             words.append(f"{name}={_value(name, value)}")
     return ", ".join(words)
+
+
+_USUAL = {"transfer": wire(Transfer(Operation.WRITE))}
+_ALWAYS = frozenset({"operation", "transport", "length", "remote", "qp_access"})
 
 
 def _value(name: str, value: Any) -> str:
@@ -92,6 +99,8 @@ def fact_words(fact: str, value: Any) -> str:
     """A fact's value as a person reads it: statuses with their numbers, runs of memory in words."""
     if fact in _MEMORY and isinstance(value, list):
         return _memory_words(value)
+    if fact in _MEMORY and isinstance(value, Mapping):  # as AnyPrefix.plain() makes it
+        return "; ".join(f"{name} {_memory_words(runs)}" for name, runs in value.items())
     if isinstance(value, list):
         return "[" + ", ".join(fact_words(fact, each) for each in value) + "]"
     if isinstance(value, str) and value in Status.__members__:

@@ -13,7 +13,8 @@ SUCCESS = Status.SUCCESS.name
 
 def _transfer(operation: Operation, **fields: Any) -> Callable[[Wire], bool]:
     """`operation` between the two devices with `fields` of the case as given."""
-    wanted = {"operation": operation, "topology": Topology.PEERS, "recover": False, **fields}
+    usual = {"topology": Topology.PEERS, "recover": False, "inline": False, "remote_offset": 0}
+    wanted = {**usual, "operation": operation, **fields}
     return lambda case: (
         case["kind"] == "transfer" and all(case[name] == value for name, value in wanted.items())
     )
@@ -75,7 +76,7 @@ PROTECTION = (
         "fetches-without-local-write",
         "LOC-RIGHT",
         "a READ writes into a region that its owner may not write",
-        _transfer(Operation.READ, local=_region(RR), local_sgl=[]),
+        _transfer(Operation.READ, local=_region(RR), local_sgl=[], rkey_xor=0),
         performs={"local": _region(LW)},
     ),
     Plant(
@@ -143,7 +144,7 @@ PROTECTION = (
         "last-packet-is-padded",
         "DATA-EXACT",
         "a WRITE of 1025 bytes writes one more",
-        _transfer(Operation.WRITE, transport=Transport.RC, length=1025),
+        _transfer(Operation.WRITE, transport=Transport.RC, length=1025, remote=_region(0xF, 8192)),
         stray_byte=True,
     ),
     Plant(

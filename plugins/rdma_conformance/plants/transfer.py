@@ -45,6 +45,7 @@ def _operation(case: Wire, operation: Operation, awaited: bool) -> bool:
     return (
         case["kind"] == "transfer"
         and case["operation"] == operation
+        and not case["recover"]
         and case["await_event"] is awaited
     )
 
