@@ -1,10 +1,11 @@
 """The remote operations that the suites ask about, as cases with every right given."""
 
-from conformance.spec.model import Placement, Region, Transfer
-from conformance.spec.transfer import ATOMICS, full_rights
-from conformance.spec.vocabulary import Operation
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-EIGHT_BYTES = ATOMICS | {Operation.ATOMIC_WRITE}
+from conformance.spec.model import Placement, Region, Topology, Transfer
+from conformance.spec.operations import EIGHT_BYTES, full_rights
+from conformance.spec.vocabulary import Operation
 
 
 def granted(operation: Operation, placement: Placement = Placement.GLOBAL) -> Transfer:
@@ -24,6 +25,14 @@ OPERATIONS = (
     granted(Operation.FLUSH, Placement.PERSISTENT),
 )
 
+# Those that have a buffer of the requester's.
+WITH_BUFFER = tuple(
+    operation
+    for operation in OPERATIONS
+    if operation.operation not in (Operation.ATOMIC_WRITE, Operation.FLUSH)
+)
+SEND, WRITE, WRITE_IMM, READ, CMP_SWAP, FETCH_ADD = WITH_BUFFER
+
 # Those that name a region of the responder. FLUSH to persistence is left out: ordinary memory
 # may not register for it.
 NAMING = tuple(
@@ -31,3 +40,10 @@ NAMING = tuple(
     for operation in OPERATIONS
     if operation.operation is not Operation.SEND and operation.placement is Placement.GLOBAL
 )
+
+
+def in_both_topologies(cases: Iterable[Transfer]) -> Iterator[Transfer]:
+    """Each case between two devices and in loopback on one: drivers take other paths there."""
+    for case in cases:
+        yield case
+        yield replace(case, topology=Topology.LOOPBACK)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from conformance.remote.operations import OPERATIONS
 from conformance.spec.model import Region
-from conformance.spec.transfer import needed_right
+from conformance.spec.operations import needed_right
 from conformance.spec.vocabulary import Access, Operation
 from rdma_conformance.suite import asks
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from conformance.remote.operations import OPERATIONS
 from conformance.remote.rights import RIGHTS, subsets
-from conformance.spec.transfer import full_rights
+from conformance.spec.operations import full_rights
 from rdma_conformance.suite import asks
 
 

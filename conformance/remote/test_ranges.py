@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from conformance.remote.operations import EIGHT_BYTES, NAMING
-from conformance.spec.model import Domain, Key, Transfer
+from conformance.remote.operations import NAMING, READ, WRITE, WRITE_IMM
+from conformance.spec.model import PAGE, Key, Transfer
+from conformance.spec.operations import EIGHT_BYTES
 from conformance.spec.vocabulary import Operation
 from rdma_conformance.suite import asks
 
@@ -41,11 +42,30 @@ def test_the_ends_of_a_region(case, verify):
 
 
 @asks(
-    "MR-DOMAIN",
+    "MR-RANGE",
     cases=[
-        replace(operation, remote=replace(operation.remote, domain=Domain.OTHER))
-        for operation in NAMING
+        # Of several packets, which leave the region with their last byte or their last packet.
+        replace(
+            operation,
+            length=length,
+            local=replace(operation.local, length=16384),
+            remote=replace(operation.remote, length=room),
+            remote_offset=offset,
+        )
+        for operation in (WRITE, WRITE_IMM, READ)
+        for room in (1024, 2048, 4096, 8192)
+        for length, offset in ((room + 1, 0), (room + 1024, 0), (room, 1), (room, -1), (256, room))
+        # Of a WRITE with immediate data the path MTU must not decide what is expected.
+        if operation is not WRITE_IMM or length > PAGE
     ],
+)
+def test_messages_of_several_packets(case, verify):
+    verify(case)
+
+
+@asks(
+    "MR-DOMAIN",
+    cases=[replace(operation, rkey=Key.OTHER_DOMAIN) for operation in NAMING],
 )
 def test_a_region_of_another_protection_domain(case, verify):
     verify(case)
@@ -61,4 +81,17 @@ def test_a_region_of_another_protection_domain(case, verify):
     ],
 )
 def test_no_byte_needs_no_key(case, verify):
+    verify(case)
+
+
+@asks(
+    "FLUSH-ZERO-LENGTH",
+    cases=[
+        replace(operation, length=0, **fault)
+        for operation in NAMING
+        if operation.operation is Operation.FLUSH
+        for fault in ({}, {"rkey_xor": 0xFF}, {"rkey": Key.ZERO}, {"remote_offset": FAR})
+    ],
+)
+def test_a_flush_of_no_byte(case, verify):
     verify(case)

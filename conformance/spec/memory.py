@@ -6,7 +6,10 @@ Buffers that an operation may write start with bytes below 0x80 (`low`), sources
 
 import hashlib
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from conformance.spec.model import GUARD
 
@@ -49,6 +52,63 @@ def run(start: int, data: bytes) -> Run:
     if len(data) <= INLINE:
         return [start, len(data), data.hex()]
     return [start, len(data), "sha256:" + hashlib.sha256(data).hexdigest()]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Bytes that are written together, `start` bytes from the region's first byte."""
+
+    start: int
+    data: bytes
+
+
+def runs(pieces: Iterable[Piece]) -> list[Run]:
+    """The runs of change that writing `pieces` leaves; pieces that touch make one run.
+
+    Each written byte must differ from what it replaces, as it does between `low` and `high`.
+    """
+    joined: list[Piece] = []
+    for piece in sorted((each for each in pieces if each.data), key=lambda each: each.start):
+        if joined and joined[-1].start + len(joined[-1].data) == piece.start:
+            joined[-1] = Piece(joined[-1].start, joined[-1].data + piece.data)
+        else:
+            joined.append(piece)
+    return [run(piece.start, piece.data) for piece in joined]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyPrefix:
+    """An allowed value: the runs that any number of the first bytes of `pieces` leave, or none."""
+
+    pieces: tuple[Piece, ...]
+
+    def of(self, length: int) -> list[Run]:
+        """The runs that the first `length` bytes leave."""
+        cut = []
+        for piece in self.pieces:
+            cut.append(Piece(piece.start, piece.data[:length]))
+            length -= len(cut[-1].data)
+        return runs(cut)
+
+    def __eq__(self, seen: object) -> bool:
+        """Whether `seen` are such runs; two of these are equal when they stand for the same."""
+        if isinstance(seen, AnyPrefix):
+            return self.pieces == seen.pieces
+        if not isinstance(seen, list):
+            return NotImplemented
+        return self.of(sum(each[1] for each in seen)) == seen
+
+    __hash__ = None
+
+    def plain(self) -> dict[str, list[Run]]:
+        """As the run file keeps it."""
+        return {"any prefix of": runs(self.pieces)}
+
+
+def any_prefix(pieces: Iterable[Piece]) -> Any:
+    """The allowed value for any number of the first bytes of `pieces`; of no byte that is []."""
+    kept = tuple(piece for piece in pieces if piece.data)
+    return AnyPrefix(kept) if kept else []
 
 
 _DIFFERING = re.compile(rb"[^\0]+")

@@ -4,41 +4,58 @@ A case says what is asked of the driver, an `Expectation` which answers the rule
 observation (a mapping from the name of a fact to a JSON value) what the driver answered.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, StrEnum
 from typing import Any
 
+from conformance.spec.operations import ALL_RIGHTS, EIGHT_BYTES, Placement, full_rights
 from conformance.spec.vocabulary import Access, Operation, Transport, Verdict, short
 
 PAGE = 4096
 GUARD = 64  # bytes before and after every region that no operation may touch
 
-ALL_RIGHTS = Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ | Access.REMOTE_ATOMIC
-
 Observation = Mapping[str, Any]
 
 
-class Domain(StrEnum):
-    """The protection domain of a region: that of the queue pair, or another of the device."""
+class Key(StrEnum):
+    """Which key names the memory that is meant: that of the region, or another one."""
 
     OWN = "own"
-    OTHER = "other"
-
-
-class Placement(StrEnum):
-    """Where a FLUSH has to bring the data: global visibility, or persistence."""
-
-    GLOBAL = "global"
-    PERSISTENT = "persistent"
-
-
-class Key(StrEnum):
-    """Which key a work request carries."""
-
-    OWN = "own"  # the key of the region that is meant
     ZERO = "zero"
-    DEREGISTERED = "deregistered"  # of a registration of the same memory that has ended
+    # of other registrations of the same memory: one that has ended, one in another protection
+    # domain of the device, one without any right
+    DEREGISTERED = "deregistered"
+    OTHER_DOMAIN = "other_domain"
+    NO_RIGHTS = "no_rights"
+    # of other memory: of the region that begins where the one that is meant ends, and of a region
+    # of the device at the other end
+    NEIGHBOUR = "neighbour"
+    FOREIGN = "foreign"
+
+
+class Operand(StrEnum):
+    """What an atomic operation carries."""
+
+    PLAIN = "plain"  # a compare that matches, an addend that carries nothing
+    MISS_FIRST = "miss_first"  # a compare that differs in the first bit in memory, in the last
+    MISS_LAST = "miss_last"
+    WRAP = "wrap"  # the addend that makes the sum 2^64, so that 0 is left
+
+
+class Posted(StrEnum):
+    """When the responder posts its receives."""
+
+    BEFORE = "before"
+    LATE = "late"  # after the request came and was answered by "receiver not ready"
+    NEVER = "never"  # and the requester tries again once only
+
+
+class Topology(StrEnum):
+    """Between the two devices of the fabric, or from the requester's device to itself."""
+
+    PEERS = "peers"
+    LOOPBACK = "loopback"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,54 +65,123 @@ class Region:
     access: Access
     length: int = PAGE
     page_offset: int = 0
-    domain: Domain = Domain.OWN
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One entry of a scatter/gather list: `length` bytes at `offset` from its region's first byte.
+
+    With `address` the entry starts there instead, wherever the region lies.
+    """
+
+    length: int
+    offset: int = 0
+    key: Key = Key.OWN
+    key_xor: int = 0  # bits of the key that are inverted: the low 8 are the key byte
+    address: int | None = None
+
+    @property
+    def id(self) -> str:
+        word = f"{self.length}@{self.offset if self.address is None else hex(self.address)}"
+        if self.key is not Key.OWN:
+            word += f"/{self.key}"
+        return f"{word}/xor{self.key_xor:02x}" if self.key_xor else word
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
     """One work request, posted by the requester on a connected pair of queue pairs.
 
-    `length` is in bytes (8 for atomics); the offsets count from the first byte of the region.
-    The FLUSH_* rights count among those of `remote` and `qp_access`.
+    `length` is in bytes (8 for atomics); offsets count from the first byte of the region. The
+    FLUSH_* rights count among those of `remote` and `qp_access`. An empty scatter/gather list
+    stands for one entry: the first `length` bytes of `local`, all bytes of `receive`.
     """
 
     operation: Operation
     transport: Transport = Transport.RC
     length: int = 64
     local: Region = Region(Access.LOCAL_WRITE)  # the requester's source or sink
+    local_sgl: tuple[Segment, ...] = ()
+    inline: bool = False  # the data is copied when it is posted (IBV_SEND_INLINE)
     remote: Region = Region(ALL_RIGHTS)  # the responder's region named by rkey
-    receive: Region = Region(Access.LOCAL_WRITE)  # the responder's receive buffer
-    local_offset: int = 0
     remote_offset: int = 0
-    lkey: Key = Key.OWN
+    remote_address: int | None = None  # instead of an offset
     rkey: Key = Key.OWN
-    rkey_xor: int = 0  # bits of the key that are inverted: the low 8 are the key byte
+    rkey_xor: int = 0  # as in Segment
+    receive: Region = Region(Access.LOCAL_WRITE)  # the responder's receive buffer
+    receive_sgl: tuple[Segment, ...] = ()
+    shared: bool = False  # the receives are posted to a shared receive queue
+    posted: Posted = Posted.BEFORE
     qp_access: Access = ALL_RIGHTS  # of the responder's queue pair
+    operand: Operand = Operand.PLAIN
     placement: Placement = Placement.GLOBAL  # of a FLUSH
+    topology: Topology = Topology.PEERS
     await_event: bool = False  # wait for the responder's asynchronous event
+    recover: bool = False  # after the refusal ask the control again, on new queue pairs
+
+    @property
+    def local_segments(self) -> tuple[Segment, ...]:
+        return self.local_sgl or (Segment(self.length),)
+
+    @property
+    def receive_segments(self) -> tuple[Segment, ...]:
+        return self.receive_sgl or (Segment(self.receive.length),)
 
     @property
     def id(self) -> str:
-        word = str(self.operation)
-        if self.operation is Operation.FLUSH:
-            word += f"_{self.placement}"
-        word += f"-region:{short(self.remote.access)}"
-        if self.remote.page_offset or self.remote.length != PAGE:
-            word += f"-{self.remote.length}@{self.remote.page_offset}"
-        word += f"-qp:{short(self.qp_access)}"
-        if Access.LOCAL_WRITE not in self.local.access:
-            word += f"-local:{short(self.local.access)}"
-        if self.length == 0:
-            word += "-length:0"
-        if self.rkey is not Key.OWN:
-            word += f"-key:{self.rkey}"
-        if self.rkey_xor:
-            word += f"-key:xor{self.rkey_xor:02x}"
-        if self.remote.domain is not Domain.OWN:
-            word += f"-domain:{self.remote.domain}"
-        if self.remote_offset:
-            word += f"-at:{self.remote_offset}"
-        return word
+        return "-".join(_words(self))
+
+
+def _words(case: Transfer) -> Iterator[str]:
+    """The parts of a transfer's id: the operation, then all that is not as usual."""
+    flush = case.operation is Operation.FLUSH
+    yield f"{case.operation}_{case.placement}" if flush else str(case.operation)
+    if case.transport is not Transport.RC:
+        yield str(case.transport)
+    if case.topology is not Topology.PEERS:
+        yield str(case.topology)
+    full = full_rights(case.operation, case.placement)
+    if case.remote.access != full:
+        yield f"region:{short(case.remote.access)}"
+    if case.remote.page_offset or case.remote.length != PAGE:
+        yield f"region:{case.remote.length}@{case.remote.page_offset}"
+    if case.qp_access != full:
+        yield f"qp:{short(case.qp_access)}"
+    if case.length != (8 if case.operation in EIGHT_BYTES else 64):
+        yield f"length:{case.length}"
+    if case.operand is not Operand.PLAIN:
+        yield str(case.operand)
+    yield from _key_words(case)
+    yield from _buffer_words("local", case.local, case.local_sgl)
+    if case.inline:
+        yield "inline"
+    yield from _buffer_words("receive", case.receive, case.receive_sgl)
+    if case.shared:
+        yield "srq"
+    if case.posted is not Posted.BEFORE:
+        yield f"receive:{case.posted}"
+    if case.recover:
+        yield "recover"
+
+
+def _key_words(case: Transfer) -> Iterator[str]:
+    if case.rkey is not Key.OWN:
+        yield f"key:{case.rkey}"
+    if case.rkey_xor:
+        yield f"key:xor{case.rkey_xor:02x}"
+    if case.remote_address is not None:
+        yield f"at:{case.remote_address:#x}"
+    elif case.remote_offset:
+        yield f"at:{case.remote_offset}"
+
+
+def _buffer_words(side: str, region: Region, sgl: tuple[Segment, ...]) -> Iterator[str]:
+    if region.access != Access.LOCAL_WRITE:
+        yield f"{side}:{short(region.access)}"
+    if region.length != PAGE or region.page_offset:
+        yield f"{side}_region:{region.length}@{region.page_offset}"
+    if sgl:
+        yield f"{side}:{','.join(segment.id for segment in sgl)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +197,20 @@ class Registration:
         return short(self.access)
 
 
-Case = Transfer | Registration
+@dataclass(frozen=True, slots=True)
+class Contention:
+    """Bursts of an atomic `operation` of two queue pairs at the same eight bytes."""
+
+    operation: Operation
+    bursts: int = 16
+    topology: Topology = Topology.PEERS
+
+    @property
+    def id(self) -> str:
+        return f"{self.operation}-{self.topology}-{self.bursts}_bursts"
+
+
+Case = Transfer | Registration | Contention
 
 
 def wire(case: Case) -> dict[str, Any]:
@@ -122,6 +221,8 @@ def wire(case: Case) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value if isinstance(value, StrEnum) else int(value)
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
     if hasattr(value, "__dataclass_fields__"):
         return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
     return value
@@ -180,14 +281,18 @@ __all__ = [
     "PAGE",
     "Capabilities",
     "Case",
-    "Domain",
+    "Contention",
     "Expectation",
     "Key",
     "Observation",
+    "Operand",
     "Outcome",
     "Placement",
+    "Posted",
     "Region",
     "Registration",
+    "Segment",
+    "Topology",
     "Transfer",
     "replace",
     "wire",

@@ -1,7 +1,14 @@
 """One door to the oracle: the expectation of any kind of case."""
 
-from conformance.spec import registration, transfer
-from conformance.spec.model import Capabilities, Case, Expectation, Registration, Transfer
+from conformance.spec import contention, registration, transfer
+from conformance.spec.model import (
+    Capabilities,
+    Case,
+    Contention,
+    Expectation,
+    Registration,
+    Transfer,
+)
 
 
 def expect(case: Case, caps: Capabilities, seed: int = 0) -> Expectation:
@@ -11,6 +18,8 @@ def expect(case: Case, caps: Capabilities, seed: int = 0) -> Expectation:
             return registration.expect(case, caps)
         case Transfer():
             return transfer.expect(case, caps, seed)
+        case Contention():
+            return contention.expect(case, caps)
 
 
 def requirement(case: Case) -> str:
@@ -20,3 +29,5 @@ def requirement(case: Case) -> str:
             return registration.requirement(case.access)
         case Transfer():
             return transfer.requirement(case)
+        case Contention():
+            return contention.REQUIREMENT

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.spec import oracle
+from conformance.spec.memory import AnyPrefix
 from conformance.spec.model import Case, Expectation, Observation, Outcome, wire
 from conformance.spec.vocabulary import Verdict
 from rdma_conformance.catalogue import Requirement
@@ -120,13 +121,17 @@ def unasked(case_id: str, rule: Requirement, case: Case, reason: str) -> dict[st
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
-    facts = {fact: list(allowed) for fact, allowed in outcome.facts.items()}
+    facts = {fact: _allowed(values) for fact, values in outcome.facts.items()}
     return {"name": outcome.name, "facts": facts}
+
+
+def _allowed(values: tuple[Any, ...]) -> list[Any]:
+    return [value.plain() if isinstance(value, AnyPrefix) else value for value in values]
 
 
 def _difference(difference: Difference) -> dict[str, Any]:
     return {
         "fact": difference.fact,
-        "allowed": list(difference.allowed),
+        "allowed": _allowed(difference.allowed),
         "observed": difference.observed,
     }

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from conformance.spec.vocabulary import Status, Verdict, access_words
-from rdma_reports.hexdump import MEMORY
+from conformance.spec.model import Transfer, wire
+from conformance.spec.vocabulary import Operation, Status, Verdict, access_words
+from rdma_reports.hexdump import MEMORY, are_runs
 
 WIDTH = 100
 _LABEL = 10
@@ -69,10 +70,12 @@ def _field(label: str, text: str) -> str:
 
 
 def case_words(asked: Mapping[str, Any]) -> str:
-    """The wire form of a case in one line, whole but without what is as usual."""
+    """The wire form of a case in one line, without what is as in every case of its kind."""
     words = []
+    usual = _USUAL.get(str(asked.get("kind")), {})
     for name, value in asked.items():
-        if name == "kind" or value is None or value is False:
+        as_usual = name not in _ALWAYS and name in usual and value == usual[name]
+        if name == "kind" or value is None or value is False or as_usual:
             continue
         if isinstance(value, Mapping):
             inner = ", ".join(f"{key}={_value(key, each)}" for key, each in value.items())
@@ -80,6 +83,10 @@ def case_words(asked: Mapping[str, Any]) -> str:
         else:
             words.append(f"{name}={_value(name, value)}")
     return ", ".join(words)
+
+
+_USUAL = {"transfer": wire(Transfer(Operation.WRITE))}
+_ALWAYS = frozenset({"operation", "transport", "length", "remote", "qp_access"})
 
 
 def _value(name: str, value: Any) -> str:
@@ -90,17 +97,16 @@ def _value(name: str, value: Any) -> str:
 
 def fact_words(fact: str, value: Any) -> str:
     """A fact's value as a person reads it: statuses with their numbers, runs of memory in words."""
-    if fact in MEMORY and isinstance(value, list) and all(map(_is_run, value)):
+    if fact in MEMORY and are_runs(value):
         return _memory_words(value)
+    if fact in MEMORY and isinstance(value, Mapping) and all(map(are_runs, value.values())):
+        # As AnyPrefix.plain() makes it.
+        return "; ".join(f"{name} {_memory_words(runs)}" for name, runs in value.items())
     if isinstance(value, list):
         return "[" + ", ".join(fact_words(fact, each) for each in value) + "]"
     if isinstance(value, str) and value in Status.__members__:
         return f"{value}({Status[value].value})"
     return str(value)
-
-
-def _is_run(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and isinstance(value[2], str)
 
 
 def _memory_words(runs: Sequence[Sequence[Any]]) -> str:

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 MEMORY = ("region", "local", "receive")  # facts that hold bytes, which the seed made
+PREFIX = "any prefix of"  # AnyPrefix of the oracle, as the run file keeps it
 _ROW = 16
 _ROWS = 2
+_MOST = 1 << 16  # bytes of a run that are looked at
 _UNCHANGED, _DIGEST = "..", "##"
 
 Runs = Sequence[Sequence[Any]]
@@ -17,24 +19,29 @@ Runs = Sequence[Sequence[Any]]
 
 def memory_differences(differences: Sequence[Mapping[str, Any]]) -> str:
     """The dump of each memory that differs, '' when none does; `differences` as in a result."""
-    dumps = [
-        dump(each["fact"], each["allowed"][0], each["observed"])
-        for each in differences
-        if each["fact"] in MEMORY and _is_runs(each["observed"]) and each["allowed"]
-    ]
+    dumps = []
+    for each in differences:
+        allowed = each["allowed"][0] if each["allowed"] else None
+        partial = isinstance(allowed, Mapping) and allowed.keys() == {PREFIX}
+        expected = allowed[PREFIX] if partial else allowed
+        if each["fact"] in MEMORY and are_runs(each["observed"]) and are_runs(expected):
+            dumps.append(dump(each["fact"], expected, each["observed"], partial=partial))
     return "\n".join(dumps)
 
 
-def dump(name: str, expected: Runs, observed: Runs) -> str:
-    """Two rows of 16 bytes from where the memories first differ, expected above observed."""
+def dump(name: str, expected: Runs, observed: Runs, *, partial: bool = False) -> str:
+    """Two rows of 16 bytes from where the memories first differ, expected above observed.
+
+    `partial`: bytes that were expected may also be as before.
+    """
     wanted, seen = _bytes(expected), _bytes(observed)
     differing = [
         at
-        for at in sorted(wanted.keys() | seen.keys())
+        for at in sorted(seen.keys() if partial else wanted.keys() | seen.keys())
         if _differ(wanted.get(at, _UNCHANGED), seen.get(at, _UNCHANGED))
     ]
     if not differing:
-        return f"{name}: a long run differs, which is kept as a digest: {list(observed)[:3]}"
+        return f"{name}: no single byte is known to differ: {list(observed)[:3]}"
     first = differing[0]
     start = first - first % _ROW
     lines = [f"{name}: {len(differing)} bytes differ, the first at offset {first}"]
@@ -60,12 +67,21 @@ def _bytes(runs: Runs) -> dict[int, str]:
     found: dict[int, str] = {}
     for start, length, data in runs:
         inline = not str(data).startswith("sha256:")
-        for index in range(length):
+        for index in range(min(length, _MOST)):
             found[start + index] = data[2 * index : 2 * index + 2] if inline else _DIGEST
     return found
 
 
-def _is_runs(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(each, list) and len(each) == 3 for each in value
+def are_runs(value: Any) -> bool:
+    """Whether a fact's value is a list of runs: it may come from any file."""
+    return isinstance(value, list) and all(map(_is_run, value))
+
+
+def _is_run(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 3
+        and isinstance(value[0], int)
+        and isinstance(value[1], int)
+        and isinstance(value[2], str)
     )

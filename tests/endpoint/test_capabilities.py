@@ -9,6 +9,8 @@ NOTHING = {
     "atomic_cap": 0,
     "odp_general_caps": 0,
     "odp_rc_caps": 0,
+    "max_sge": 1,
+    "max_srq": 0,
 }
 
 
@@ -29,6 +31,8 @@ def test_a_device_that_claims_nothing():
         ({"device_cap_flags_ex": 1 << 40}, "atomic_write", "device_cap_flags_ex bit 40 is set"),
         ({"device_cap_flags_ex": 1 << 24}, "memory_window", "device_cap_flags_ex bit 24 is set"),
         ({"atomic_cap": 1}, "atomic", "atomic_cap is HCA"),
+        ({"max_sge": 3}, "sge_lists", "max_sge is 3"),
+        ({"max_srq": 1}, "shared_receive_queue", "max_srq is 1"),
         ({"odp_general_caps": 3}, "odp", "odp_caps.general_caps 0x3 bit SUPPORT is set"),
     ],
 )

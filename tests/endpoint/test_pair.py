@@ -27,6 +27,9 @@ class PlayedEnd:
         return [arguments for call, arguments in self.calls if call == name]
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("queues", "requester", "responder"):
+            return PlayedPart(self, name)
+
         def call(*arguments: Any) -> Any:
             self.calls.append((name, arguments))
             played = vars(PlayedEnd).get(f"_{name}", lambda *_: None)
@@ -34,7 +37,7 @@ class PlayedEnd:
 
         return call
 
-    def _create(self, transport):
+    def _create(self, transport, shared=False):
         return len(self.named("create"))
 
     def _init(self, handle, access):
@@ -65,6 +68,17 @@ class PlayedEnd:
 
     def _deregister(self, leak):
         return {"dereg": "OK", "pinned_left": 0}
+
+
+class PlayedPart:
+    """A part of an end; both sides' `facts` are told apart by it."""
+
+    def __init__(self, end: PlayedEnd, name: str) -> None:
+        self._end = end
+        self._name = name
+
+    def __getattr__(self, method: str) -> Any:
+        return getattr(self._end, f"{self._name}_facts" if method == "facts" else method)
 
 
 @pytest.fixture

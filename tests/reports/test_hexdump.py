@@ -27,7 +27,9 @@ def test_of_a_digest_is_known_only_where_it_lies():
     assert "1 bytes differ, the first at offset 64" in dump(
         "region", [[0, 64, "80" * 64]], [[0, 65, "sha256:ab"]]
     )
-    assert "kept as a digest" in dump("region", [[0, 99, "sha256:aa"]], [[0, 99, "sha256:bb"]])
+    assert "no single byte is known to differ" in dump(
+        "region", [[0, 99, "sha256:aa"]], [[0, 99, "sha256:bb"]]
+    )
 
 
 def test_only_memory_is_dumped():
@@ -38,3 +40,9 @@ def test_only_memory_is_dumped():
     ]
     assert memory_differences(differences).startswith("local: 1 bytes differ")
     assert memory_differences(differences[:2]) == ""
+
+
+def test_of_a_prefix_the_bytes_that_are_missing_do_not_differ():
+    allowed = [{"any prefix of": [[0, 4, "80818283"]]}]
+    difference = {"fact": "region", "allowed": allowed, "observed": [[0, 3, "8081ff"]]}
+    assert "1 bytes differ, the first at offset 2" in memory_differences([difference])

@@ -13,10 +13,12 @@ RESET, INIT, RTR, RTS = range(4)
 QP_STATES = ("RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR")
 
 # ibv_qp_attr_mask
+MASK_CAP = 1 << 19
 MASK_STATE = 1 << 0
 MASK_ACCESS_FLAGS = 1 << 3
 MASK_PKEY_INDEX = 1 << 4
 MASK_PORT = 1 << 5
+MASK_QKEY = 1 << 6
 MASK_AV = 1 << 7
 MASK_PATH_MTU = 1 << 8
 MASK_TIMEOUT = 1 << 9
@@ -57,7 +59,19 @@ WR_OPCODE = {
 
 SEND_SIGNALED = 1 << 1
 
+SEND_INLINE = 1 << 3
+
 # ibv_wc_opcode and ibv_wc_flags
+SEND_OPCODES = {
+    0: "SEND",
+    1: "RDMA_WRITE",
+    2: "RDMA_READ",
+    3: "COMP_SWAP",
+    4: "FETCH_ADD",
+    8: "FLUSH",
+    9: "ATOMIC_WRITE",
+}
+COUNTED = frozenset({"RDMA_READ", "COMP_SWAP", "FETCH_ADD"})  # byte_len is defined of them
 RECEIVE_OPCODES = {128: "RECV", 129: "RECV_RDMA_WITH_IMM"}
 WC_WITH_IMM = 1 << 1
 

@@ -39,6 +39,10 @@ class Area:
         """`length` bytes from `offset` bytes behind the region's first byte."""
         return self._memory[self._first + offset : self._first + offset + length]
 
+    def write(self, offset: int, data: bytes) -> None:
+        """Put `data` at `offset` bytes behind the region's first byte."""
+        self._memory[self._first + offset : self._first + offset + len(data)] = data
+
     def flip(self, offset: int) -> None:
         """Invert the byte at `offset`: what a stray write of a broken device would do."""
         self._memory[self._first + offset] ^= 0xFF

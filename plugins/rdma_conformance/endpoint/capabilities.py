@@ -5,6 +5,8 @@ from typing import Any
 from conformance.spec.model import Capabilities
 from rdma_conformance.endpoint import abi
 
+SEGMENTS = 3  # entries of the longest scatter/gather list of the suites
+
 
 def read(attributes: dict[str, Any]) -> Capabilities:
     """Claims and denials, each with its evidence; `attributes` as `verbs.Device` gives them."""
@@ -24,6 +26,10 @@ def read(attributes: dict[str, Any]) -> Capabilities:
     atomic = attributes["atomic_cap"]
     word = abi.ATOMIC_CAPS[atomic] if atomic < len(abi.ATOMIC_CAPS) else str(atomic)
     note("atomic", atomic != 0, f"atomic_cap is {word}")
+    segments = attributes["max_sge"]
+    note("sge_lists", segments >= SEGMENTS, f"max_sge is {segments}")
+    queues = attributes["max_srq"]
+    note("shared_receive_queue", queues > 0, f"max_srq is {queues}")
     general = attributes["odp_general_caps"]
     supported = bool(general & abi.ODP_SUPPORT)
     evidence = f"odp_caps.general_caps {general:#x} bit SUPPORT is {_word(supported)}"

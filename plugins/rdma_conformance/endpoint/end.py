@@ -6,25 +6,21 @@ Cases are the builtin form that `conformance.spec.model.wire` makes.
 
 import os
 import signal
-import sys
-import time
-from itertools import count
 from typing import Any
 
-from conformance.spec.memory import Run, high, image
-from conformance.spec.model import GUARD, Domain, Key
-from conformance.spec.transfer import CONSUMING
-from conformance.spec.vocabulary import Access, Operation, QPState, access_words
+from conformance.spec.model import Key
+from conformance.spec.refusal import GRH
+from conformance.spec.vocabulary import Access, Operation, Transport, access_words
 from rdma_conformance.endpoint import verbs
-from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
+from rdma_conformance.endpoint.agreement import SPARE, Case
 from rdma_conformance.endpoint.arena import Area
+from rdma_conformance.endpoint.bursts import Bursts
+from rdma_conformance.endpoint.queues import Queues
 from rdma_conformance.endpoint.region import Region, Regions
+from rdma_conformance.endpoint.requester import Requester
+from rdma_conformance.endpoint.responder import Responder
 from rdma_conformance.endpoint.trial import Trials
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
-
-COMPLETION_S = 10.0  # longer than the retries of a queue pair with timeout 14 and retry_cnt 7
-ADDEND = 0x8080808080808080
-SPARE = 64  # bytes of the second receive buffer
 
 
 class End:
@@ -46,17 +42,15 @@ class End:
         }
         self._domain = verbs.allocate_domain(self._device)
         self._other = verbs.allocate_domain(self._device)
-        self._sent = verbs.Completions(self._device)
-        self._received = verbs.Completions(self._device)
-        self._regions = Regions({Domain.OWN: self._domain, Domain.OTHER: self._other})
-        self._spare = Region(self._domain, Access.LOCAL_WRITE, SPARE)
-        self._queue_pairs: dict[int, verbs.QueuePair] = {}
-        self._handles = count(1)
-        self._serials = count(1)
-        self._receive_ids: list[int] = []
+        self.queues = Queues(self._device, self._domain, self._address)
+        domains = {Key.OWN: self._domain, Key.OTHER_DOMAIN: self._other}
+        self._regions = Regions(domains)
+        self._spare = Region(domains, Access.LOCAL_WRITE, SPARE)
+        self._header = Region(domains, Access.LOCAL_WRITE, GRH)
+        self.requester = Requester(self.queues, self._regions, self._spare)
+        self.responder = Responder(self.queues, self._regions, self._spare, self._header)
+        self.bursts = Bursts(self.queues, self._regions)
         self._trials = Trials(self._domain)
-
-    # Queue pairs
 
     def attributes(self) -> dict[str, Any]:
         """The device's limits and capability words, with the port's own."""
@@ -78,159 +72,20 @@ class End:
                 verbs.deregister(made)
                 found["claims"][name] = f"{what} succeeds"
         area.close()
+        for transport in (Transport.UC, Transport.UD):
+            what = f"creating a queue pair of transport {transport}"
+            try:
+                self.queues.destroy(self.queues.create(transport))
+            except VerbsError as refused:
+                found["denials"][f"transport_{transport}"] = f"{what} is refused: {refused.name}"
+            else:
+                found["claims"][f"transport_{transport}"] = f"{what} succeeds"
+        handle = self.queues.create(Transport.RC)
+        inline = self.queues.of(handle).inline
+        self.queues.destroy(handle)
+        kind = "claims" if inline else "denials"
+        found[kind]["inline"] = f"a queue pair takes {inline} bytes of inline data"
         return found
-
-    def create(self, transport: str) -> int:
-        """A new queue pair of `transport`; returns the handle by which it is meant."""
-        made = self._device.create_queue_pair(self._domain, self._sent, self._received, transport)
-        handle = next(self._handles)
-        self._queue_pairs[handle] = made
-        return handle
-
-    def init(self, handle: int, access: int) -> dict[str, Any]:
-        """Take a queue pair through RESET to INIT; returns what its peer needs to connect."""
-        queue_pair = self._queue_pairs[handle]
-        queue_pair.to_init(self._address["port"], access)
-        psn = next(self._serials) * 0x10001 & 0xFFFFFF
-        return {**self._address, "number": queue_pair.number, "psn": psn}
-
-    def connect(self, handle: int, own: dict[str, Any], peer: dict[str, Any], access: int) -> None:
-        """INIT to RTS; `own` and `peer` are what `init` returned on both sides."""
-        self._queue_pairs[handle].to_rts(own, peer, access)
-
-    def destroy(self, handle: int) -> None:
-        self._queue_pairs.pop(handle).close()
-
-    # The responder's part of a transfer
-
-    def arm(self, handle: int, case: Case, seed: int) -> dict[str, int]:
-        """Restore region and receive buffers, post two receives; returns address and rkey."""
-        remote, receive = case["remote"], case["receive"]
-        region = self._regions.of("region", remote)
-        buffer = self._regions.of("receive", receive)
-        region.area.fill(image(seed, "region", remote["length"]))
-        buffer.area.fill(image(seed, "receive", receive["length"]))
-        self._spare.area.fill(image(seed, "spare", SPARE))
-        self._device.events()  # what is left of an earlier case
-        self._received.poll()
-        self._receive_ids = [next(self._serials) for _ in range(RECEIVES)]
-        queue_pair = self._queue_pairs[handle]
-        for wr_id, target in zip(self._receive_ids, (buffer, self._spare), strict=True):
-            queue_pair.post_receive(target.receive_request(wr_id))
-        return {"address": region.area.address, "rkey": self._rkey(case, region)}
-
-    def _rkey(self, case: Case, region: Region) -> int:
-        """The key that the requester is to name, right or wrong."""
-        key = region.rkey
-        if case["rkey"] == Key.ZERO:
-            key = 0
-        elif case["rkey"] == Key.DEREGISTERED:
-            remote = case["remote"]
-            made = verbs.register(
-                self._domain, region.area.address, remote["length"], remote["access"]
-            )
-            key = int(made.rkey)
-            verbs.deregister(made)
-        return key ^ case["rkey_xor"]
-
-    def responder_facts(
-        self, handle: int, case: Case, expected: int, failed: bool, patience_s: float
-    ) -> dict[str, Any]:
-        """What this side saw, after up to `patience_s` for `expected` receives and the state.
-
-        `receive` lists the runs of the first receive's buffer, then those of the second's,
-        counted on from the end of the first's guards.
-        """
-        deadline = time.monotonic() + patience_s
-        done = _collect(self._received, self._receive_ids, expected, deadline)
-        state = self._state(handle, failed, deadline)
-        events = self._device.events()
-        if not events and case["await_event"]:
-            events = self._device.events(wait_s=1.0)
-        consuming = case["operation"] in CONSUMING
-        shift = case["receive"]["length"] + 2 * GUARD
-        spare: list[Run] = [[shift + at, *rest] for at, *rest in self._spare.area.changes()]
-        return {
-            "receives": [each["status"] for each in done],
-            "received": done[0]["received"] if done and consuming else None,
-            "responder_qp": state,
-            "responder_events": sorted(events),
-            "region": self._regions.of("region", case["remote"]).area.changes(),
-            "receive": self._regions.of("receive", case["receive"]).area.changes() + spare,
-        }
-
-    # The requester's part of a transfer
-
-    def ask(
-        self, handle: int, case: Case, seed: int, target: dict[str, int], leftover: int
-    ) -> dict[str, str]:
-        """Post the asked work request and a zero-length SEND behind it, and await both.
-
-        `leftover` receives of an earlier case are used up by as many zero-length SENDs first.
-        """
-        local = self._regions.of("local", case["local"])
-        local.area.fill(image(seed, "local", case["local"]["length"]))
-        operation = Operation(case["operation"])
-        offset = case["local_offset"]
-        request = WorkRequest(
-            operation=operation,
-            wr_id=next(self._serials),
-            address=local.area.address + offset,
-            length=case["length"],
-            lkey=local.lkey,
-            remote_address=target["address"] + case["remote_offset"],
-            rkey=target["rkey"],
-            operands=_operands(operation, case, seed),
-            data=local.area.bytes_at(offset, 8) if operation is Operation.ATOMIC_WRITE else b"",
-            placement=case["placement"],
-        )
-        return self._post(handle, request, leftover)
-
-    def requester_facts(self, handle: int, case: Case, failed: bool) -> dict[str, Any]:
-        """What this side saw besides its completions."""
-        deadline = time.monotonic() + 1.0
-        state = self._state(handle, failed, deadline)
-        return {
-            "requester_qp": state,
-            "requester_events": sorted(self._device.events()),
-            "local": self._regions.of("local", case["local"]).area.changes(),
-        }
-
-    def _post(self, handle: int, request: WorkRequest, leftover: int) -> dict[str, str]:
-        self._device.events()
-        self._sent.poll()
-        queue_pair = self._queue_pairs[handle]
-        # By itself: an error of the asked request must not meet another one still under way.
-        for _ in range(leftover):
-            empty = self._empty_send()
-            queue_pair.post([empty])
-            _collect(self._sent, [empty.wr_id], 1, time.monotonic() + COMPLETION_S)
-        follow_up = self._empty_send()
-        try:
-            queue_pair.post([request, follow_up])
-        except VerbsError as refused:
-            return {"post": refused.name, "requester": NONE, "follow_up": NONE}
-        wanted = [request.wr_id, follow_up.wr_id]
-        done = _collect(self._sent, wanted, 2, time.monotonic() + COMPLETION_S)
-        found = {each["wr_id"]: each["status"] for each in done}
-        return {
-            "post": "OK",
-            "requester": found.get(request.wr_id, NONE),
-            "follow_up": found.get(follow_up.wr_id, NONE),
-        }
-
-    def _empty_send(self) -> WorkRequest:
-        spare = self._spare
-        return WorkRequest(Operation.SEND, next(self._serials), spare.area.address, 0, spare.lkey)
-
-    def _state(self, handle: int, failed: bool, deadline: float) -> str:
-        """The queue pair's state; after a failure ERR is awaited, as it follows a moment later."""
-        queue_pair = self._queue_pairs[handle]
-        state = queue_pair.state()
-        while failed and state != QPState.ERR and time.monotonic() < deadline:
-            os.sched_yield()
-            state = queue_pair.state()
-        return state
 
     # Registrations on trial
 
@@ -245,24 +100,16 @@ class End:
         trial = self._trials
         request = WorkRequest(
             Operation.WRITE,
-            next(self._serials),
-            0 if by_offset else trial.area.address,
-            length,
-            trial.lkey,
-            target["address"],
-            target["rkey"],
+            self.queues.serial(),
+            [(0 if by_offset else trial.area.address, length, trial.lkey)],
+            remote_address=target["address"],
+            rkey=target["rkey"],
         )
-        return self._post(handle, request, leftover)
+        return self.requester.post(handle, request, leftover)
 
     def deregister(self, leak: bool) -> dict[str, Any]:
         """End the trial; see `Trials`."""
         return self._trials.deregister(leak)
-
-    # What planted faults need
-
-    def flip(self, case: Case, offset: int) -> None:
-        """Invert a byte of the responder's region, as a write past its end would."""
-        self._regions.of("region", case["remote"]).area.flip(offset)
 
     def misbehave(self, how: str) -> None:
         """Never answer, or die."""
@@ -273,38 +120,11 @@ class End:
 
     def close(self) -> None:
         """Close all in the order that no kernel stumbles over: queue pairs before regions."""
-        for handle in list(self._queue_pairs):
-            self.destroy(handle)
+        self.queues.close()
         self._regions.close()
         self._spare.close()
-        self._sent.close()
-        self._received.close()
+        self._header.close()
         self._domain.close()
         self._other.close()
         self._trials.close()
         self._device.close()
-
-
-def _operands(operation: Operation, case: Case, seed: int) -> tuple[int, ...]:
-    """Compare and swap, or the addend: 8 bytes in this host's order, as the region holds them."""
-    if operation is Operation.FETCH_ADD:
-        return (ADDEND,)
-    if operation is not Operation.CMP_SWAP:
-        return ()
-    first = GUARD + case["remote_offset"]
-    compare = image(seed, "region", case["remote"]["length"])[first : first + 8]
-    return tuple(
-        int.from_bytes(each, sys.byteorder) for each in (compare, high(seed, "operand", 8))
-    )
-
-
-def _collect(
-    completions: verbs.Completions, wanted: list[int], number: int, deadline: float
-) -> list[dict[str, Any]]:
-    """Completions of the `wanted` work requests in their order, until `number` or `deadline`."""
-    found = []
-    while True:
-        found += [each for each in completions.poll() if each["wr_id"] in wanted]
-        if len(found) >= number or time.monotonic() > deadline:
-            return found
-        os.sched_yield()

@@ -6,13 +6,14 @@ The ends may live in this process or behind proxies: only builtin types go to an
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance.spec.memory import image, run
-from conformance.spec.model import ALL_RIGHTS, GUARD, Region, Transfer, wire
-from conformance.spec.transfer import CONSUMING
-from conformance.spec.vocabulary import Access, Operation, Status
+from conformance.spec.model import ALL_RIGHTS, GUARD, Posted, Region, Topology, Transfer, wire
+from conformance.spec.operations import CONSUMING
+from conformance.spec.vocabulary import Access, Operation, Status, Transport
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
+from rdma_conformance.endpoint.contention import contend
 from rdma_conformance.plants import HONEST, Plant
 
 POOLED = 64  # connected pairs of queue pairs; the least recently used beyond that is closed
@@ -23,13 +24,25 @@ LOCAL_FAULT_S = 0.02  # what the requester found by itself need not show at the 
 SUCCESS = Status.SUCCESS.name
 
 
+class Route(NamedTuple):
+    """What a pair of queue pairs is made for: cases that differ in it need another one."""
+
+    transport: str
+    access: int  # that the responder's queue pair grants
+    loopback: bool = False
+    shared: bool = False  # the responder's receives are in a shared queue
+    rnr_retry: int = 7  # 7 is for ever
+    lane: int = 0  # counts connections that are otherwise the same
+
+
 @dataclass(slots=True)
 class Link:
     """A pooled pair of queue pairs (handles of both ends) and what the last case left of it."""
 
+    route: Route
     requester: int
     responder: int
-    access: int
+    there: Any  # the end of the responder
     connected: bool = False
     leftover: int = 0  # receives that are still posted
 
@@ -49,11 +62,16 @@ class Pair:
         plant: Plant = HONEST,
         asked: Callable[[], None] = lambda: None,
     ):
-        self._requester = requester
+        self.requester = requester
         self._responder = responder
         self._plant = plant
         self._asked = asked
-        self._links: OrderedDict[tuple[str, int], Link] = OrderedDict()
+        self._links: OrderedDict[Route, Link] = OrderedDict()
+        self._performers = {
+            "transfer": self.transfer,
+            "registration": self.registration,
+            "contention": lambda case, seed, plant: contend(self, case),
+        }
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:
         """The observations of `cases` in order; those behind a control that failed are missing."""
@@ -63,28 +81,43 @@ class Pair:
             if not _good(observations[-1]):
                 return observations
         self._asked()
-        return [*observations, self._one(cases[-1], seed, self._plant.of(cases[-1]))]
+        case = cases[-1]
+        plant = self._plant.of(case)
+        found = self._one(case, seed, plant)
+        if case.get("recover"):
+            found["recovery"] = self._recovery(cases[0], seed, observations[0])
+        return [*observations, plant.report(found)]
+
+    def _recovery(self, control: Case, seed: int, before: dict[str, Any]) -> str:
+        """How the control comes out on new queue pairs, against how it did before."""
+        self._discard(_route(control))
+        again = self._one(control, seed, HONEST)
+        changed = sorted(fact for fact in before if again.get(fact) != before[fact])
+        return f"changed: {', '.join(changed)}" if changed else "as before"
 
     def _one(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         if plant.misbehave:
-            self._requester.misbehave(plant.misbehave)
-        match case["kind"]:
-            case "transfer":
-                return plant.report(self.transfer(case, seed, plant))
-            case "registration":
-                return plant.report(self.registration(case, seed, plant))
-        raise ValueError(f"a case of kind {case['kind']!r} is not known to this endpoint")
+            self.requester.misbehave(plant.misbehave)
+        performer = self._performers.get(case["kind"])
+        if performer is None:
+            raise ValueError(f"a case of kind {case['kind']!r} is not known to this endpoint")
+        return performer(case, seed, plant)
 
     # Transfers
 
     def transfer(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
         """Everything both sides see of one work request."""
-        link = self._link(case["transport"], plant.qp_access(case["qp_access"]))
         performed = plant.performed(case)
-        target = self._responder.arm(link.responder, performed, seed)
-        asked = self._requester.ask(link.requester, performed, seed, target, link.leftover)
+        link = self._link(_route(performed))
+        here, there = self.requester.requester, link.there.responder
+        target = there.arm(link.responder, performed, seed)
+        late = case["posted"] == Posted.LATE
+        asked = here.ask(link.requester, performed, seed, target, link.leftover)
+        if late and asked["requester"] == NONE:
+            there.post(link.responder, performed)
+            asked = here.completions()
         if plant.stray_byte:
-            self._responder.flip(performed, case["remote_offset"] + case["length"])
+            there.flip(performed, case["remote_offset"] + case["length"])
         facts = self._facts(link, performed, asked)
         self._settle(link, asked, facts)
         return {**asked, **facts}
@@ -95,44 +128,59 @@ class Pair:
         expected = 0 if refused else RECEIVES
         if not failed and not refused and case["operation"] not in CONSUMING:
             expected = 1
+        if failed and case["shared"]:
+            expected = 1  # a shared queue is not flushed
         remotely = asked["requester"].startswith("REM_") or asked["requester"] in (
             SUCCESS,
             NONE,
             Status.RETRY_EXC_ERR.name,
         )
         patience_s = REMOTE_FAULT_S if remotely else LOCAL_FAULT_S
-        there = self._responder.responder_facts(link.responder, case, expected, failed, patience_s)
-        here = self._requester.requester_facts(link.requester, case, failed)
+        there = link.there.responder.facts(link.responder, case, expected, failed, patience_s)
+        here = self.requester.requester.facts(link.requester, case, failed)
         return {**there, **here}
 
     # Connections
 
-    def _link(self, transport: str, access: int) -> Link:
-        """A connected pair of `transport` whose responder grants `access`."""
-        key = (transport, int(access))
-        link = self._links.get(key)
+    def lane(self, number: int, loopback: bool) -> Link:
+        """A connection of its own for each `number`, with every right and no receives."""
+        return self._link(Route(Transport.RC.value, int(ALL_RIGHTS), loopback, lane=number + 1))
+
+    def _link(self, route: Route) -> Link:
+        """A connected pair of queue pairs for `route`."""
+        link = self._links.get(route)
         if link is None:
+            there = self.requester if route.loopback else self._responder
             link = Link(
-                self._requester.create(transport), self._responder.create(transport), int(access)
+                route,
+                self.requester.queues.create(route.transport),
+                there.queues.create(route.transport, route.shared),
+                there,
             )
-            self._links[key] = link
+            self._links[route] = link
             if len(self._links) > POOLED:
-                _, oldest = self._links.popitem(last=False)
-                self._requester.destroy(oldest.requester)
-                self._responder.destroy(oldest.responder)
-        self._links.move_to_end(key)
+                self._discard(next(iter(self._links)))
+        self._links.move_to_end(route)
         if not link.connected:
             self._connect(link)
         link.connected = False  # until the case that is to come has been seen to leave it whole
         return link
 
+    def _discard(self, route: Route) -> None:
+        """Destroy the queue pairs of `route`, if there are any."""
+        link = self._links.pop(route, None)
+        if link:
+            self.requester.queues.destroy(link.requester)
+            link.there.queues.destroy(link.responder)
+
     def _connect(self, link: Link) -> None:
         """Through RESET to RTS on both sides, by exchanging attributes."""
-        mine = int(ALL_RIGHTS)
-        here = self._requester.init(link.requester, mine)
-        there = self._responder.init(link.responder, link.access)
-        self._responder.connect(link.responder, there, here, link.access)
-        self._requester.connect(link.requester, here, there, mine)
+        mine, granted = int(ALL_RIGHTS), link.route.access
+        requester, responder = self.requester.queues, link.there.queues
+        here = requester.init(link.requester, mine)
+        there = responder.init(link.responder, granted)
+        responder.connect(link.responder, there, here, granted)
+        requester.connect(link.requester, here, there, mine, link.route.rnr_retry)
         link.leftover = 0
 
     def _settle(self, link: Link, asked: dict[str, str], facts: dict[str, Any]) -> None:
@@ -142,20 +190,22 @@ class Pair:
         states = {facts["requester_qp"], facts["responder_qp"]}
         link.connected = whole and bool(receives) and states == {"RTS"}
         link.leftover = RECEIVES - len(receives)
+        if link.route.shared and not link.connected:
+            self._discard(link.route)  # what is left in a shared queue would be the next case's
 
     # Registrations
 
     def registration(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
         """Register, use the region as the source of a WRITE, deregister."""
         access = plant.region_access(case["access"])
-        found = self._requester.register({**case, "access": access}, seed)
+        found = self.requester.register({**case, "access": access}, seed)
         addressing = []
         if found["result"] == "OK":
             modes = ["address"]
             if case["access"] & Access.ZERO_BASED:
                 modes.append("offset")
             addressing = [mode for mode in modes if self._usable(mode, case["length"], seed)]
-        ended = self._requester.deregister(plant.leak)
+        ended = self.requester.deregister(plant.leak)
         return {**found, "addressing": addressing, **ended}
 
     def _usable(self, mode: str, length: int, seed: int) -> bool:
@@ -165,9 +215,9 @@ class Pair:
         case = wire(
             Transfer(Operation.WRITE, length=length, remote=Region(rights), qp_access=rights)
         )
-        link = self._link(case["transport"], case["qp_access"])
-        target = self._responder.arm(link.responder, case, seed)
-        asked = self._requester.write_from_trial(
+        link = self._link(_route(case))
+        target = self._responder.responder.arm(link.responder, case, seed)
+        asked = self.requester.write_from_trial(
             link.requester, mode == "offset", target, length, link.leftover
         )
         facts = self._facts(link, case, asked)
@@ -178,8 +228,18 @@ class Pair:
     def close(self) -> None:
         """Close both ends and all that they hold."""
         self._links.clear()
-        self._requester.close()
+        self.requester.close()
         self._responder.close()
+
+
+def _route(case: Case) -> Route:
+    return Route(
+        case["transport"],
+        int(case["qp_access"]),
+        case["topology"] == Topology.LOOPBACK,
+        case["shared"],
+        1 if case["posted"] == Posted.NEVER else 7,
+    )
 
 
 def _both_succeeded(asked: dict[str, str]) -> bool:

@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import traceback
+from operator import attrgetter
 from typing import Any
 
 from rdma_conformance.device import list_devices, plain
@@ -118,8 +119,8 @@ class Session:
         _show_phase("asked")
 
     def do_call(self, end: str, method: str, arguments: list[Any]) -> Any:
-        """Call a method of an end, for a pair that lives elsewhere."""
-        return getattr(self._ends[end], method)(*arguments)
+        """Call a method of an end or of its parts, for a pair that lives elsewhere."""
+        return attrgetter(method)(self._ends[end])(*arguments)
 
     def close(self) -> None:
         for end in self._ends.values():

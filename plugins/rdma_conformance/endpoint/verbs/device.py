@@ -1,9 +1,12 @@
 """Devices, protection domains, completion queues and registrations."""
 
 import errno
+import os
 import re
 import select
 import socket
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from pyverbs.mr import MR
 from pyverbs.pd import PD
 from pyverbs.pyverbs_error import PyverbsError, PyverbsRDMAError
 from pyverbs.qp import QP, QPCap, QPEx, QPInitAttr, QPInitAttrEx
+from pyverbs.srq import SRQ, SrqAttr, SrqInitAttr
 
 from conformance.spec.vocabulary import Operation, Status, Transport
 from rdma_conformance.endpoint import abi
@@ -21,6 +25,8 @@ from rdma_conformance.endpoint.verbs.errors import VerbsError, refusal
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair
 
 QUEUE_DEPTH = 8  # work requests; a case has at most two outstanding on either queue
+SEGMENTS = 3  # entries of a scatter/gather list, as far as the device has so many
+INLINE = 64  # bytes that a send takes inline, if the provider can
 CQ_DEPTH = 256  # completions; that of every pooled QP's queues being flushed at once
 
 
@@ -44,6 +50,32 @@ def _event_fds() -> dict[int, str]:
     return found
 
 
+# How a provider says that it does not know what a queue pair is to be created with.
+NOT_KNOWN = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
+
+
+class SharedReceives:
+    """A shared receive queue."""
+
+    def __init__(self, domain: PD):
+        try:
+            self.queue = SRQ(domain, SrqInitAttr(SrqAttr(max_wr=QUEUE_DEPTH, max_sge=SEGMENTS)))
+        except PyverbsError as error:
+            raise refusal(error, "ibv_create_srq") from None
+
+    def post_receive(self, request: Any) -> None:
+        try:
+            self.queue.post_recv(request)
+        except PyverbsError as error:
+            raise refusal(error, "ibv_post_srq_recv") from None
+
+    def close(self) -> None:
+        try:
+            self.queue.close()
+        except PyverbsError as error:
+            raise refusal(error, "ibv_destroy_srq") from None
+
+
 class Device:
     """An open device context."""
 
@@ -58,7 +90,9 @@ class Device:
             self.close()
             raise VerbsError("ENOENT", f"the asynchronous event file of {name} was not found")
         self._events = fresh.pop()
-        self._extended = [(ops, sum(abi.SEND_OPS[each] for each in ops)) for ops in _send_op_sets()]
+        sets = [(ops, sum(abi.SEND_OPS[each] for each in ops)) for ops in _send_op_sets()]
+        self._extended = {transport: list(sets) for transport in Transport}
+        self._segments = min(SEGMENTS, self.attributes()["max_sge"])
 
     def attributes(self) -> dict[str, Any]:
         """Limits and capability words of the device (ibv_query_device_ex(3))."""
@@ -74,6 +108,8 @@ class Device:
             "max_mr": int(plain.max_mr),
             "max_mr_size": int(plain.max_mr_size),
             "max_mw": int(plain.max_mw),
+            "max_sge": int(plain.max_sge),
+            "max_srq": int(plain.max_srq),
             "page_size_cap": int(plain.page_size_cap),
             "fw_ver": str(plain.fw_version),
             "vendor_id": int(plain.vendor_id),
@@ -119,25 +155,37 @@ class Device:
         return names
 
     def create_queue_pair(
-        self, pd: PD, send: "Completions", receive: "Completions", kind: str
+        self,
+        pd: PD,
+        send: "Completions",
+        receive: "Completions",
+        kind: str,
+        shared: SharedReceives | None = None,
     ) -> QueuePair:
-        """A QP of transport `kind` with as many extended operations as the provider knows."""
+        """A QP of transport `kind` with as many extended operations as the provider knows.
+
+        Its receives are in a queue of its own, or in `shared`.
+        """
         transport = Transport(kind)
-        cap = QPCap(QUEUE_DEPTH, QUEUE_DEPTH, 1, 1, 0)
+        header = transport is Transport.UD  # has an entry of its own
+        cap = QPCap(QUEUE_DEPTH, QUEUE_DEPTH, self._segments, self._segments + header, INLINE)
         queues = {"qp_type": abi.QP_TYPE[transport], "cap": cap}
         queues |= {"scq": send.queue, "rcq": receive.queue}
-        while self._extended:
-            operations, flags = self._extended[0]
+        if shared:
+            queues["srq"] = shared.queue
+        sets = self._extended[transport]
+        while sets:
+            operations, flags = sets[0]
             mask = abi.INIT_ATTR_PD | abi.INIT_ATTR_SEND_OPS_FLAGS
             init = QPInitAttrEx(pd=pd, comp_mask=mask, send_ops_flags=flags, **queues)
             try:
-                return QueuePair(QPEx(self.context, init), transport, operations)
+                return QueuePair(QPEx(self.context, init), pd, transport, operations)
             except PyverbsRDMAError as error:
-                if (error.error_code or 0) not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                if (error.error_code or 0) not in NOT_KNOWN:
                     raise refusal(error, "ibv_create_qp_ex") from None
-                self._extended.pop(0)  # the provider never knows that set: don't ask again
+                sets.pop(0)  # the provider never knows that set: don't ask again
         try:
-            return QueuePair(QP(pd, QPInitAttr(**queues)), transport, None)
+            return QueuePair(QP(pd, QPInitAttr(**queues)), pd, transport, None)
         except PyverbsError as error:
             raise refusal(error, "ibv_create_qp") from None
 
@@ -173,9 +221,17 @@ class Completions:
 
 def _completion(entry: Any) -> dict[str, Any]:
     number = int(entry.status)
-    found = {"wr_id": int(entry.wr_id), "status": _status_name(number), "received": None}
+    found = {"wr_id": int(entry.wr_id), "status": _status_name(number)}
+    found |= {"received": None, "sent": None}
     # On an error only wr_id, status, qp_num and vendor_err are valid (ibv_poll_cq(3)).
-    if number == Status.SUCCESS and (opcode := int(entry.opcode)) in abi.RECEIVE_OPCODES:
+    if number != Status.SUCCESS:
+        return found
+    opcode = int(entry.opcode)
+    if opcode in abi.SEND_OPCODES:
+        name = abi.SEND_OPCODES[opcode]
+        fetched = int(entry.byte_len) if name in abi.COUNTED else None
+        found["sent"] = {"opcode": name, "byte_len": fetched}
+    elif opcode in abi.RECEIVE_OPCODES:
         with_imm = int(entry.wc_flags) & abi.WC_WITH_IMM
         found["received"] = {
             "byte_len": int(entry.byte_len),
@@ -190,6 +246,25 @@ def _status_name(number: int) -> str:
         return Status(number).name
     except ValueError:
         return f"status {number}"
+
+
+def collect(
+    completions: Completions,
+    wanted: list[int],
+    number: int,
+    deadline: float,
+    last: Callable[[dict[str, Any]], bool] = lambda each: False,
+) -> list[dict[str, Any]]:
+    """Completions of the `wanted` work requests in their order, until `number` or `deadline`.
+
+    `deadline` is on the clock of time.monotonic(); nothing is awaited behind one that is `last`.
+    """
+    found: list[dict[str, Any]] = []
+    while True:
+        found += [each for each in completions.poll() if each["wr_id"] in wanted]
+        if len(found) >= number or time.monotonic() > deadline or any(map(last, found)):
+            return found
+        os.sched_yield()
 
 
 def allocate_domain(device: Device) -> PD:

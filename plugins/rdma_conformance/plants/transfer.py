@@ -1,67 +1,14 @@
-"""Planted faults: ways of a broken driver, played on a working one, to test the suite itself.
+"""Faults of a driver that lets a transfer do more or less than it may, or tells it wrongly."""
 
-Each turns cases of exactly one requirement red. They change nothing of the kernel: an endpoint
-asks for other rights than the case says, or reports other facts than it saw. The positive control
-of a case is always performed honestly.
-"""
-
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
-from conformance.spec.model import ALL_RIGHTS, Domain
+from conformance.spec.model import ALL_RIGHTS, Key
 from conformance.spec.vocabulary import Access, Event, Operation, Status
-
-Wire = Mapping[str, Any]  # a case as `spec.model.wire` makes it
+from rdma_conformance.plants.plant import Plant, Wire
 
 LW, RW, RR = Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.REMOTE_READ
-RA, FG, FP = Access.REMOTE_ATOMIC, Access.FLUSH_GLOBAL, Access.FLUSH_PERSISTENT
-
-
-@dataclass(frozen=True, slots=True)
-class Plant:
-    """A fault: which requirement it breaks, when it strikes, and what it does then."""
-
-    name: str
-    breaks: str
-    summary: str
-    when: Callable[[Wire], bool]
-    adds: int = 0  # rights that the region gets unasked
-    drops: int = 0  # bits of the region's access that are lost
-    adds_to_queue_pair: int = 0
-    ignores: frozenset[str] = frozenset()  # of rkey_xor, remote_offset, domain: not looked at
-    reports: Mapping[str, Any] = field(default_factory=dict)  # instead of what was seen
-    stray_byte: bool = False  # the byte behind the range of the operation is written, too
-    leak: bool = False  # a page stays pinned
-    misbehave: str | None = None  # "hang" or "die" instead of performing the case
-
-    def of(self, case: Wire) -> "Plant":
-        """This fault if `case` triggers it, else the honest driver."""
-        return self if self.when(case) else HONEST
-
-    def region_access(self, access: int) -> int:
-        return int((access | self.adds) & ~self.drops)
-
-    def performed(self, case: Wire) -> dict[str, Any]:
-        """The transfer that the endpoints perform in place of `case`."""
-        remote = {**case["remote"], "access": self.region_access(case["remote"]["access"])}
-        if "domain" in self.ignores:
-            remote["domain"] = Domain.OWN.value
-        unseen = {name: 0 for name in ("rkey_xor", "remote_offset") if name in self.ignores}
-        return {**case, "remote": remote, **unseen}
-
-    def qp_access(self, access: int) -> int:
-        return int(access | self.adds_to_queue_pair)
-
-    def report(self, observation: dict[str, Any]) -> dict[str, Any]:
-        return {**observation, **self.reports}
-
-
-HONEST = Plant("honest", "", "a driver as it is", lambda case: False)
-
-
-def _registration(access: int) -> Callable[[Wire], bool]:
-    return lambda case: case["kind"] == "registration" and case["access"] == access
+RA, FG = Access.REMOTE_ATOMIC, Access.FLUSH_GLOBAL
 
 
 def _region(operation: Operation, access: int) -> Callable[[Wire], bool]:
@@ -98,64 +45,12 @@ def _operation(case: Wire, operation: Operation, awaited: bool) -> bool:
     return (
         case["kind"] == "transfer"
         and case["operation"] == operation
+        and not case["recover"]
         and case["await_event"] is awaited
     )
 
 
-def _refused(errno_name: str) -> dict[str, Any]:
-    return {"result": errno_name, "addressing": [], "dereg": "none"}
-
-
-_ALL = (
-    Plant(
-        "refuses-legal-flags",
-        "REG-FLAGS-LEGAL",
-        "LOCAL_WRITE with REMOTE_READ is refused",
-        _registration(LW | RR),
-        reports=_refused("EINVAL"),
-    ),
-    Plant(
-        "adds-local-write",
-        "REG-REMOTE-NEEDS-LOCAL",
-        "REMOTE_WRITE alone is registered as if LOCAL_WRITE had been asked for, too",
-        _registration(RW),
-        adds=LW,
-    ),
-    Plant(
-        "takes-undefined-bit",
-        "REG-UNDEFINED-BIT",
-        "bit 13 is ignored where it must be refused",
-        _registration(LW | 1 << 13),
-        drops=1 << 13,
-    ),
-    Plant(
-        "refuses-optional-bit",
-        "REG-OPTIONAL-BITS",
-        "bit 25 is refused where it must be ignored",
-        _registration(LW | 1 << 25),
-        reports=_refused("EINVAL"),
-    ),
-    Plant(
-        "wrong-errno-for-capability",
-        "REG-CAPABILITY",
-        "on-demand paging is refused with EBUSY",
-        _registration(LW | Access.ON_DEMAND),
-        reports=_refused("EBUSY"),
-    ),
-    Plant(
-        "wrong-errno-for-persistence",
-        "REG-FLUSH-PERSISTENT",
-        "persistent flush is refused with EIO",
-        _registration(LW | FP),
-        reports=_refused("EIO"),
-    ),
-    Plant(
-        "leaks-pinned-page",
-        "REG-NO-RIGHTS",
-        "a page stays pinned after deregistration",
-        _registration(0),
-        leak=True,
-    ),
+TRANSFER = (
     Plant(
         "no-rights-is-a-sink",
         "REG-NO-RIGHTS",
@@ -282,14 +177,14 @@ _ALL = (
         "MR-KEY",
         "the consumer's byte of the rkey is not compared",
         _fault(Operation.WRITE, rkey_xor=0x55),
-        ignores=frozenset({"rkey_xor"}),
+        performs={"rkey_xor": 0},
     ),
     Plant(
         "one-byte-before-is-the-first",
         "MR-RANGE",
         "a READ from one byte before the region returns its first bytes",
         _fault(Operation.READ, remote_offset=-1),
-        ignores=frozenset({"remote_offset"}),
+        performs={"remote_offset": 0},
     ),
     Plant(
         "range-ends-one-byte-early",
@@ -303,10 +198,9 @@ _ALL = (
         "MR-DOMAIN",
         "a region of another protection domain may be read",
         lambda case: (
-            _operation(case, Operation.READ, awaited=False)
-            and case["remote"]["domain"] == Domain.OTHER
+            _operation(case, Operation.READ, awaited=False) and case["rkey"] == Key.OTHER_DOMAIN
         ),
-        ignores=frozenset({"domain"}),
+        performs={"rkey": "own"},
     ),
     Plant(
         "zero-length-checks-key",
@@ -330,5 +224,3 @@ _ALL = (
         reports={"responder_events": [Event.QP_ACCESS_ERR.value]},
     ),
 )
-
-PLANTS: Mapping[str, Plant] = {plant.name: plant for plant in _ALL}

@@ -1,0 +1,1 @@
+"""What the owner of memory may do to it: scatter/gather lists of requester and receiver."""

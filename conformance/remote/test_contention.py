@@ -1,0 +1,17 @@
+"""Is an update of one queue pair ever lost to one of another?"""
+
+from conformance.spec.model import Contention, Topology
+from conformance.spec.vocabulary import Operation
+from rdma_conformance.suite import asks
+
+
+@asks(
+    "ATOMIC-CONTENTION",
+    cases=[
+        Contention(operation, topology=topology)
+        for operation in (Operation.FETCH_ADD, Operation.CMP_SWAP)
+        for topology in Topology
+    ],
+)
+def test_two_queue_pairs_at_one_place(case, verify):
+    verify(case)

@@ -1,0 +1,19 @@
+"""Planted faults: ways of a broken driver, played on a working one, to test the suite itself.
+
+Each turns cases of exactly one requirement red. They change nothing of the kernel: an endpoint
+asks for other rights than the case says, or reports other facts than it saw. The positive control
+of a case is always performed honestly.
+"""
+
+from collections.abc import Mapping
+
+from rdma_conformance.plants.plant import HONEST, Plant
+from rdma_conformance.plants.protection import PROTECTION
+from rdma_conformance.plants.registration import REGISTRATION
+from rdma_conformance.plants.transfer import TRANSFER
+
+PLANTS: Mapping[str, Plant] = {
+    plant.name: plant for plant in (*REGISTRATION, *TRANSFER, *PROTECTION)
+}
+
+__all__ = ["HONEST", "PLANTS", "Plant"]

@@ -1,0 +1,44 @@
+"""What a planted fault is: when it strikes, and what the endpoints do or report instead."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Wire = Mapping[str, Any]  # a case as `spec.model.wire` makes it
+
+
+@dataclass(frozen=True, slots=True)
+class Plant:
+    """A fault: which requirement it breaks, when it strikes, and what it does then."""
+
+    name: str
+    breaks: str
+    summary: str
+    when: Callable[[Wire], bool]
+    adds: int = 0  # rights that the region gets unasked
+    drops: int = 0  # bits of the region's access that are lost
+    adds_to_queue_pair: int = 0
+    performs: Mapping[str, Any] = field(default_factory=dict)  # fields of the case, otherwise
+    reports: Mapping[str, Any] = field(default_factory=dict)  # instead of what was seen
+    stray_byte: bool = False  # the byte behind the range of the operation is written, too
+    leak: bool = False  # a page stays pinned
+    misbehave: str | None = None  # "hang" or "die" instead of performing the case
+
+    def of(self, case: Wire) -> "Plant":
+        """This fault if `case` triggers it, else the honest driver."""
+        return self if self.when(case) else HONEST
+
+    def region_access(self, access: int) -> int:
+        return int((access | self.adds) & ~self.drops)
+
+    def performed(self, case: Wire) -> dict[str, Any]:
+        """The transfer that the endpoints perform in place of `case`."""
+        remote = {**case["remote"], "access": self.region_access(case["remote"]["access"])}
+        granted = int(case["qp_access"] | self.adds_to_queue_pair)
+        return {**case, "remote": remote, "qp_access": granted, **self.performs}
+
+    def report(self, observation: dict[str, Any]) -> dict[str, Any]:
+        return {**observation, **self.reports}
+
+
+HONEST = Plant("honest", "", "a driver as it is", lambda case: False)

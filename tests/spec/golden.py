@@ -1,0 +1,85 @@
+"""Rows written by hand from the documents, and how the oracle is held against them.
+
+The oracle and the suites could share a mistake; the rows were derived from the catalogue's
+sources alone. `allowed` holds, for each verdict that the oracle may lead to, facts and the values
+each may take: the verdicts must be the same ones, and the values of the named facts the same sets.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from conformance.spec import oracle
+from conformance.spec.memory import AnyPrefix
+from conformance.spec.model import Capabilities, Case
+from conformance.spec.vocabulary import Access, Verdict
+
+Facts = Mapping[str, list[Any]]
+
+SEED = 7
+LW, RW, RR, RA = (
+    Access.LOCAL_WRITE,
+    Access.REMOTE_WRITE,
+    Access.REMOTE_READ,
+    Access.REMOTE_ATOMIC,
+)
+MWB, ZB, ODP, HT = Access.MW_BIND, Access.ZERO_BASED, Access.ON_DEMAND, Access.HUGETLB
+FG, FP, RO = Access.FLUSH_GLOBAL, Access.FLUSH_PERSISTENT, Access.RELAXED_ORDERING
+NONE = Access(0)
+ALL = LW | RW | RR | RA
+
+CLAIMED = Capabilities(
+    {
+        name: f"{name} was probed"
+        for name in (
+            "atomic",
+            "atomic_write",
+            "flush_global",
+            "flush_persistent",
+            "memory_window",
+            "odp",
+        )
+    }
+)
+BARE = Capabilities({}, {"atomic_write": "bit 40 is clear", "flush_global": "bit 38 is clear"})
+
+
+@dataclass(frozen=True)
+class Row:
+    requirement: str
+    case: Case
+    allowed: Mapping[Verdict, Facts]
+    caps: Capabilities = field(default=CLAIMED)
+
+
+def rows(*tables: Iterable[Row]) -> pytest.MarkDecorator:
+    """Parametrize a test over the rows of `tables`, by number, requirement and case."""
+    every = [row for table in tables for row in table]
+    return pytest.mark.parametrize(
+        "row",
+        [
+            pytest.param(row, id=f"{number}-{row.requirement}-{row.case.id}")
+            for number, row in enumerate(every)
+        ],
+    )
+
+
+def agrees(row: Row) -> None:
+    """The oracle says of the row's case what the row says."""
+    expectation = oracle.expect(row.case, row.caps, SEED)
+    assert expectation.requirement == row.requirement
+    assert expectation.unclaimed is None
+    assert {outcome.verdict for outcome in expectation.outcomes} == set(row.allowed)
+    for verdict, facts in row.allowed.items():
+        outcomes = [o for o in expectation.outcomes if o.verdict is verdict]
+        for fact, values in facts.items():
+            assert all(fact in outcome.facts for outcome in outcomes), fact
+            said = [value for outcome in outcomes for value in outcome.facts[fact]]
+            assert _set(said) == _set(values), fact
+
+
+def _set(values: Iterable[Any]) -> set[str]:
+    return {json.dumps(value, sort_keys=True, default=AnyPrefix.plain) for value in values}
