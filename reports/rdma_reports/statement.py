@@ -37,6 +37,11 @@ class Statement:
     unsupported: tuple[tuple[str, int, tuple[str, ...]], ...]  # how probed, cases, requirements
     unasked: tuple[str, ...]  # requirements, none of them a MUST
 
+    @property
+    def rows(self) -> int:
+        """Rows of its tables: a sheet of paper takes some ten in the usual size."""
+        return len(self.failing) + len(self.deviations) + len(self.unsupported)
+
 
 def refusals(
     run: Run, catalogue: Catalogue, suite_cases: Mapping[str, str], suite: str
@@ -69,8 +74,10 @@ def refusals(
     if left_out:
         rules = sorted({suite_cases[case] for case in left_out})
         more = f" and {len(rules) - _SHOWN} more" if len(rules) > _SHOWN else ""
+        told = ", ".join(rules[:_SHOWN]) + more
         why.append(
-            f"{len(left_out)} cases of MUST rules were left out ({', '.join(rules[:_SHOWN])}{more})"
+            f"{len(left_out)} cases of MUST rules were left out ({told}): run the whole suite, "
+            "to its end"
         )
     if foreign := [case for case in run.results if case not in suite_cases]:
         why.append(f"{len(foreign)} cases are not of this suite, such as {foreign[0]}")
@@ -88,10 +95,7 @@ def state(
 ) -> Statement:
     """The statement of a run. Raises ReportError with every reason why there can be none."""
     if why := refusals(run, catalogue, suite_cases, suite):
-        raise ReportError(
-            f"no statement can be made: {'; '.join(why)}. State a run of the whole suite "
-            "that came to its end"
-        )
+        raise ReportError(f"no statement can be made: {'; '.join(why)}")
     results = run.results.values()
     areas: dict[str, Counter[str]] = {}
     for result in results:
