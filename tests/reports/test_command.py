@@ -5,7 +5,7 @@ import pytest
 from rdma_reports.command import main
 from rdma_reports.runfile import RunWriter
 
-from .runs import HEADER, result
+from .runs import HEADER, made_run, result, written
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,16 @@ def test_validate_goes_on_after_a_file_that_is_none(tmp_path, capsys):
     assert "CONFORMING" in out
     assert err.count("\n") == 1
     assert "bad, line 1: it is no JSON" in err
+
+
+def test_validate_takes_a_folder(tmp_path, capsys):
+    for name in ("a.ndjson", "b.ndjson"):
+        written(tmp_path / name, made_run(result("PASS")))
+    assert main(["validate", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count("CONFORMING") == 2
+    (tmp_path / "none").mkdir()
+    assert main(["validate", str(tmp_path / "none")]) == 2
+    assert "holds no run file" in capsys.readouterr().err
 
 
 def test_allure_without_results_is_one_line(tmp_path, capsys):

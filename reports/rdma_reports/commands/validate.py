@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from rdma_reports.commands.sharing import NOT_CONFORMING, OK, UNUSABLE, declare
+from rdma_reports.places import run_files
 from rdma_reports.runfile import Run, RunFileError, read_run
 
 _EXAMPLES = """\
   rdma-conformance validate results/rxe0.ndjson
-  rdma-conformance validate results/*.ndjson && echo all conform"""
+  rdma-conformance validate results/ && echo all conform"""
 
 
 def add(commands: Any) -> None:
@@ -23,12 +24,14 @@ def add(commands: Any) -> None:
         "conforms,\n1 for one that does not, 2 for a file that is no whole run.",
         examples=_EXAMPLES,
     )
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a run file")
+    parser.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUN", help="a run file, or a folder of them"
+    )
 
 
 def _run(options: argparse.Namespace) -> int:
     worst = OK
-    for path in options.runs:
+    for path in (each for place in options.runs for each in run_files(place)):
         try:
             run = read_run(path)
         except RunFileError as error:
