@@ -9,7 +9,7 @@ from typing import Any
 from rdma_conformance.catalogue import load_catalogue
 from rdma_conformance.deviations import load_deviations
 from rdma_reports.badge import badge
-from rdma_reports.commands.sharing import add_deviations, add_outputs, declare, hand_over
+from rdma_reports.commands.sharing import add_deviations, add_outputs, add_runs, declare, hand_over
 from rdma_reports.matrix import Matrix, as_json, build
 from rdma_reports.matrix_page import as_html, as_markdown
 from rdma_reports.places import read_runs
@@ -33,9 +33,7 @@ def add(commands: Any) -> None:
         description="Makes the conformance matrix of one run or several, of one catalogue.",
         examples=_EXAMPLES,
     )
-    parser.add_argument(
-        "runs", nargs="+", type=Path, metavar="RUN", help="a run file, or a folder of them"
-    )
+    add_runs(parser)
     add_outputs(parser, ".html, .md, .json, or .svg for a badge: the name says which")
     add_deviations(parser, "more known deviations, to be told with their rules")
 

@@ -32,6 +32,13 @@ def declare(
     return parser
 
 
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """The argument RUN..., a list of run files and folders."""
+    parser.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUN", help="a run file, or a folder of them"
+    )
+
+
 def add_deviations(parser: argparse.ArgumentParser, purpose: str) -> None:
     """The option --deviations, a list of files; `purpose` says what they are for."""
     parser.add_argument(

@@ -2,10 +2,9 @@
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
-from rdma_reports.commands.sharing import NOT_CONFORMING, OK, UNUSABLE, declare
+from rdma_reports.commands.sharing import NOT_CONFORMING, OK, UNUSABLE, add_runs, declare
 from rdma_reports.places import run_files
 from rdma_reports.runfile import Run, RunFileError, read_run
 
@@ -24,9 +23,7 @@ def add(commands: Any) -> None:
         "conforms,\n1 for one that does not, 2 for a file that is no whole run.",
         examples=_EXAMPLES,
     )
-    parser.add_argument(
-        "runs", nargs="+", type=Path, metavar="RUN", help="a run file, or a folder of them"
-    )
+    add_runs(parser)
 
 
 def _run(options: argparse.Namespace) -> int:
