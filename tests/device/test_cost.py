@@ -64,19 +64,24 @@ class Bare:
             side["qp"].to_init(1, ALL_RIGHTS)
             side["own"] |= {"number": side["qp"].number, "psn": 1}
         for side, peer in (self._sides, self._sides[::-1]):
-            side["qp"].to_rts(side["own"], peer["own"], ALL_RIGHTS)
+            side["qp"].to_rts(side["own"], peer["own"], ALL_RIGHTS, 7)
 
     def write(self, key: str = "region") -> None:
         """A WRITE with a SEND behind it into a posted receive: waits for all completions."""
         here, there = self._sides
         verbs, lkey = self._verbs, here["region"].lkey
-        receive = verbs.receive_request(self._address, 64, there["region"].lkey)
+        receive = verbs.receive_request([(self._address, 64, there["region"].lkey)])
         receive.wr_id = 3
         there["qp"].post_receive(receive)
         write = verbs.WorkRequest(
-            Operation.WRITE, 1, self._address, 64, lkey, self._address + 4096, there[key].rkey
+            Operation.WRITE,
+            1,
+            [(self._address, 64, lkey)],
+            remote_address=self._address + 4096,
+            rkey=there[key].rkey,
         )
-        here["qp"].post([write, verbs.WorkRequest(Operation.SEND, 2, self._address, 0, lkey)])
+        send = verbs.WorkRequest(Operation.SEND, 2, [(self._address, 0, lkey)])
+        here["qp"].post([write, send])
         for queue, wanted in ((here["sent"], 2), (there["received"], 1)):
             done = 0
             while done < wanted:

@@ -19,7 +19,7 @@ from rdma_conformance.suites import all_cases
 
 from .asked import verdicts
 
-SAMPLE = 40  # of so many cases, one is asked
+SAMPLE = 300  # of so many cases, one is asked
 BOUND_S = 5.0
 
 

@@ -11,6 +11,9 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.lab
 
 
+PART = "read or contention or receive"  # of the cases, asked again by two processes
+
+
 def lab(*command, timeout_s=1200):
     """Run a command in the lab; its output is shown as it comes, and returned."""
     full = [ROOT / "lab/run", *command]
@@ -40,14 +43,14 @@ def test_rxe_conforms_but_for_its_known_deviations(results):
     run_file = results / "alone.ndjson"
     allure = results / "allure"
     status, output = lab(
-        *("pytest", "conformance/", "--device", "rxe0", "-q"),
+        *("pytest", "conformance/", "--device", "rxe0", "--allow-hazard", "-q"),
         *("--run-file", run_file.relative_to(ROOT), "--alluredir", allure.relative_to(ROOT)),
     )
     assert status == 0, output[-3000:]
     header, cases, footer = read(run_file)
     assert footer["verdict"] == "CONFORMING"
     assert not {"FAIL", "ERROR", "CRASH", "FIXED"} & set(cases.values())
-    assert len(cases) == header["selected"] >= 3000
+    assert len(cases) == header["selected"] >= 5000
     assert "netns left" in header["fabric"]
     assert len(list(allure.glob("*-result.json"))) == len(cases)
 
@@ -55,12 +58,14 @@ def test_rxe_conforms_but_for_its_known_deviations(results):
 def test_two_processes_give_the_same_verdicts(results):
     run_file = results / "distributed.ndjson"
     status, output = lab(
-        *("pytest", "conformance/", "--device", "rxe0", "-q", "-n", "2"),
+        *("pytest", "conformance/", "--device", "rxe0", "-q", "-n", "2", "-k", PART),
         *("--run-file", run_file.relative_to(ROOT)),
     )
     assert status == 0, output[-3000:]
     alone = read(results / "alone.ndjson")[1]
-    assert read(run_file)[1] == alone
+    found = read(run_file)[1]
+    assert len(found) > 500
+    assert found == {case: alone[case] for case in found}
 
 
 def test_planted_faults_and_the_endpoint_on_the_real_device():
@@ -71,7 +76,7 @@ def test_planted_faults_and_the_endpoint_on_the_real_device():
 def test_a_planted_fault_shows_on_the_command_line():
     status, output = lab(
         *("pytest", "conformance/", "--device", "rxe0", "--plant", "write-right-lets-read"),
-        *("-k", "read-region:LW+RW-qp", "--run-file", "results/planted.ndjson"),
+        *("-k", "read-region:LW+RW", "--run-file", "results/planted.ndjson"),
     )
     assert status == 1
     assert "PLANTED FAULT: write-right-lets-read" in output
