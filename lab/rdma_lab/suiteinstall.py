@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tomllib
@@ -17,10 +18,17 @@ def fetch_wheels(pip: list[str], checkout: Path, wheels: Path) -> None:
     """Downloads the project's dependencies, and what installs them, with the host's ``pip``.
 
     The host's pip knows the host's index, certificates and proxies. Only wheels that run on any
-    Python and machine are taken: the guest's Python is not the host's.
+    Python and machine are taken: the guest's Python is not the host's. What needs more comes from
+    Debian: a dependency NAME for which the package list has python3-NAME is left out.
     """
     project = tomllib.loads((checkout / "pyproject.toml").read_text())
-    wanted = [*project["project"]["dependencies"], *project["build-system"]["requires"], "pip"]
+    packaged = (checkout / "lab" / "packages").read_text().split()
+    dependencies = [
+        each
+        for each in project["project"]["dependencies"]
+        if f"python3-{re.split('[^A-Za-z0-9-]', each)[0]}" not in packaged
+    ]
+    wanted = [*dependencies, *project["build-system"]["requires"], "pip"]
     anywhere = ["--only-binary=:all:", "--implementation=py", "--abi=none", "--platform=any"]
     run([*pip, "download", "-q", *anywhere, "-d", str(wheels), *wanted])
 

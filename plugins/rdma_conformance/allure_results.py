@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.terminal import failure_block
 from rdma_reports.allure_model import (
     STATUS,
@@ -113,6 +114,8 @@ class CaseListener:
         self._theirs: Any = None
         self._item: pytest.Item | None = None  # the running case
         self._reports: list[pytest.TestReport] = []
+        self._kernel_log = KernelLog()
+        config.add_cleanup(self._kernel_log.close)
 
     def take_over(self) -> None:
         """Put this listener in the place of allure-pytest's, if that is there already."""
@@ -130,6 +133,7 @@ class CaseListener:
             return
         self._item = item
         self._reports.clear()
+        self._kernel_log.skip()
         start = time.time()
         yield
         self._item = None
@@ -212,7 +216,7 @@ class CaseListener:
         data = case_result(record, self._setting, span, uuid=name, block=block, trouble=trouble)
         if block:
             source = f"{name}-attachment.txt"
-            self._put(source, evidence(record, block, captured))
+            self._put(source, evidence(record, block, captured, self._kernel_log.read()))
             data["attachments"] = [{"name": "evidence", "source": source, "type": "text/plain"}]
         self._put(f"{name}-result.json", json.dumps(data, separators=(",", ":")))
 

@@ -39,6 +39,16 @@ class Tally:
             if record["verdict"] == Verdict.DEVIATION
         )
 
+    def bad(self) -> list[str]:
+        """The requirements that cases did not meet, by id."""
+        return list(
+            dict.fromkeys(
+                record["requirement"]
+                for record in self.records.values()
+                if record["verdict"] in BAD
+            )
+        )
+
     def unasked(self, catalogue: Catalogue) -> list[str]:
         """The MUSTs of which this run has no case at all, by id."""
         met = {record["requirement"] for record in self.records.values()}

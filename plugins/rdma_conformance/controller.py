@@ -4,6 +4,7 @@ Under xdist this is the process that starts the others; else it is the only one.
 """
 
 import importlib.metadata
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -12,15 +13,17 @@ from typing import Any
 import pytest
 
 from conformance.spec import oracle
-from rdma_conformance import allure_results, collection, outcomes, terminal
+from rdma_conformance import allure_results, collection, junit, outcomes, terminal
 from rdma_conformance.asking import unasked
 from rdma_conformance.closing import Closing, Tally, close, partial
 from rdma_conformance.deviations import overdue
 from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
+from rdma_conformance.kernel_log import Recorder
 from rdma_conformance.run import Run, again
 from rdma_conformance.suites import all_cases, names_case
-from rdma_reports.lines import Header, Result
+from rdma_reports.lines import Header, Result, as_dict
+from rdma_reports.places import kernel_log_of
 from rdma_reports.runfile import RunFileError, RunWriter
 
 DIED = "???"  # xdist's word for the phase of a report on a process that is gone
@@ -44,6 +47,7 @@ class Controller:
         self.run = run
         self.tally = Tally()
         self.writer: RunWriter | None = None
+        self.kernel_log: Recorder | None = None
         self.closing: Closing | None = None
         self.unwritten: str | None = None
         self.workers = 0
@@ -61,6 +65,7 @@ class Controller:
             # A run that ends before its first case must not leave the last one's verdict.
             with suppress(OSError):
                 options.run_file.unlink()
+        self.config = config
         self.argv = list(config.invocation_params.args)
         self.workers = len(getattr(config.option, "tx", None) or ())
         try:
@@ -124,6 +129,9 @@ class Controller:
         except RunFileError as error:
             raise pytest.UsageError(str(error)) from None
         self.writer = writer
+        self.kernel_log = Recorder(kernel_log_of(path))
+        self.config.add_cleanup(self.kernel_log.close)
+        junit.tell_run(self.config, as_dict(header))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -135,6 +143,7 @@ class Controller:
                 return
             outcomes.apply(report, record, terminal.failure_block(record))
             allure_results.write_crash(record)
+        self.kernel_log.record()
         self.tally.add(record)
         try:
             self.writer.result(Result(**record))
@@ -168,6 +177,12 @@ class Controller:
             self.unwritten = str(error)
             self.closing = self._close(int(exitstatus), interrupted)
         session.exitstatus = self.closing.exit_status
+        self.unwritten = self.unwritten or self.kernel_log.close()
+
+    def _shown_path(self) -> str:
+        """The run file as one types it: from where pytest was started, if it lies there."""
+        path, base = self.writer.path, self.config.invocation_params.dir
+        return shlex.quote(str(path.relative_to(base) if path.is_relative_to(base) else path))
 
     def _close(self, exit_status: int, interrupted: bool) -> Closing:
         return close(
@@ -188,6 +203,8 @@ class Controller:
             write(line)
         write("")
         write(f"run file: {self.writer.path}")
+        for line in terminal.next_steps(self._shown_path(), self.tally.bad()):
+            write(line)
         if self.unwritten:
             write(self.unwritten, red=True)
         if note := partial(self.tally.unasked(self.run.catalogue)):

@@ -97,8 +97,12 @@ class Deviation:
             and self.requirement == requirement
             and (self.kernel is None or in_range(kernel, self.kernel))
             and (self.firmware is None or in_range(firmware, self.firmware))
-            and any(_matches(pattern, case_id) for pattern in self.cases)
+            and self.names(case_id)
         )
+
+    def names(self, case_id: str) -> bool:
+        """Whether one of the entry's patterns is that of this case."""
+        return any(_matches(pattern, case_id) for pattern in self.cases)
 
 
 def load_deviations(paths: Iterable[Path], catalogue: Catalogue) -> tuple[Deviation, ...]:

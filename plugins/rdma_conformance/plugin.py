@@ -6,7 +6,7 @@ import pytest
 
 from conformance.spec.model import Case
 from conformance.spec.vocabulary import Verdict
-from rdma_conformance import allure_results, collection, outcomes, terminal
+from rdma_conformance import allure_results, collection, junit, outcomes, terminal
 from rdma_conformance.catalogue import CatalogueError
 from rdma_conformance.controller import Controller, no_device
 from rdma_conformance.deviations import DeviationError
@@ -92,6 +92,7 @@ def pytest_runtest_makereport(
         if broke:
             text += f"\n\n{report.longreprtext}"
         outcomes.apply(report, record, text)
+        junit.tell_case(item, record)
     return report
 
 

@@ -101,9 +101,10 @@ class Run:
             raise NotConforming(failure_block(record))
 
     def links(self) -> dict[str, str]:
-        """The address of each source that has one, by its words in a record."""
+        """The address of each source that has one, by its words in a record, and of deviations."""
         sources = (source for rule in self.catalogue for source in rule.sources)
-        return {str(source): source.url for source in sources if source.url}
+        links = {str(source): source.url for source in sources if source.url}
+        return links | {deviation.id: deviation.url for deviation in self.deviations}
 
     def rule(self, item: pytest.Item) -> Requirement:
         """The requirement that an item's case asks."""

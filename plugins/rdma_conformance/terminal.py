@@ -7,12 +7,10 @@ from typing import Any
 
 from conformance.spec.model import Transfer, wire
 from conformance.spec.vocabulary import Operation, Status, Verdict, access_words
+from rdma_reports.hexdump import MEMORY, are_runs
 
 WIDTH = 100
 _LABEL = 10
-
-# Facts of an observation that are listed last, as they are long.
-_MEMORY = ("region", "local", "receive")
 
 
 def header(identity: Mapping[str, Any], fabric: str) -> list[str]:
@@ -29,7 +27,7 @@ def failure_block(record: Mapping[str, Any]) -> str:
     """Requirement, case, expected, observed, source, and the line that runs the case again."""
     lines = [
         f'{record["verdict"]}  {record["requirement"]}  {record["level"]}  "{record["title"]}"',
-        _field("case", _case_words(record["asked"])),
+        _field("case", case_words(record["asked"])),
     ]
     if record["differences"]:
         name = record["expected"][0]["name"] if record["expected"] else ""
@@ -71,10 +69,10 @@ def _field(label: str, text: str) -> str:
     )
 
 
-def _case_words(asked: Mapping[str, Any]) -> str:
+def case_words(asked: Mapping[str, Any]) -> str:
     """The wire form of a case in one line, without what is as in every case of its kind."""
     words = []
-    usual = _USUAL.get(asked.get("kind", ""), {})
+    usual = _USUAL.get(str(asked.get("kind")), {})
     for name, value in asked.items():
         as_usual = name not in _ALWAYS and name in usual and value == usual[name]
         if name == "kind" or value is None or value is False or as_usual:
@@ -92,14 +90,17 @@ _ALWAYS = frozenset({"operation", "transport", "length", "remote", "qp_access"})
 
 
 def _value(name: str, value: Any) -> str:
-    return access_words(value) if name.endswith("access") else str(value)
+    if name.endswith("access") and isinstance(value, int):
+        return access_words(value)
+    return str(value)
 
 
 def fact_words(fact: str, value: Any) -> str:
     """A fact's value as a person reads it: statuses with their numbers, runs of memory in words."""
-    if fact in _MEMORY and isinstance(value, list):
+    if fact in MEMORY and are_runs(value):
         return _memory_words(value)
-    if fact in _MEMORY and isinstance(value, Mapping):  # as AnyPrefix.plain() makes it
+    if fact in MEMORY and isinstance(value, Mapping) and all(map(are_runs, value.values())):
+        # As AnyPrefix.plain() makes it.
         return "; ".join(f"{name} {_memory_words(runs)}" for name, runs in value.items())
     if isinstance(value, list):
         return "[" + ", ".join(fact_words(fact, each) for each in value) + "]"
@@ -137,6 +138,14 @@ def table(records: Iterable[Mapping[str, Any]]) -> list[str]:
         cells = "".join(f"{counts[area][verdict]:>{len(verdict) + 3}}" for verdict in shown)
         lines.append(area.ljust(width) + cells)
     return lines
+
+
+def next_steps(run_file: str, bad: Sequence[str]) -> list[str]:
+    """The commands that a person may want next; `bad` are the requirements that did not conform."""
+    steps = [f"rdma-conformance matrix {run_file} -o matrix.html"]
+    if bad:
+        steps.insert(0, f"rdma-conformance explain {bad[0]}")
+    return [f"next: {'; '.join(steps)}"]
 
 
 def verdict_line(

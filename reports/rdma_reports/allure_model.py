@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rdma_reports.hexdump import memory_differences
+
 EPIC = "RDMA memory registration"
 # A known deviation is a failure that is known, not a skip.
 STATUS = {
@@ -88,7 +90,8 @@ def case_result(
             {"type": "link", "url": setting.links[source], "name": source}
             for source in record["sources"]
             if source in setting.links
-        ],
+        ]
+        + _own_links(record, setting),
     }
     if details:
         data["statusDetails"] = details
@@ -109,12 +112,24 @@ def unrecorded_result(
     return data
 
 
-def evidence(record: Mapping[str, Any], block: str, captured: str = "") -> str:
-    """The text attached to a bad result: the failure block, and all that was seen."""
-    parts = [block, "asked", _lines(record["asked"])]
+def evidence(
+    record: Mapping[str, Any], block: str, captured: str = "", kernel_log: str | None = None
+) -> str:
+    """The text attached to a bad result: the failure block, and all that was seen.
+
+    `kernel_log` is what the kernel logged during the case; None if that can't be read.
+    """
+    parts = [block]
+    if dumps := memory_differences(record["differences"]):
+        parts += ["memory", dumps]
+    parts += ["asked", _lines(record["asked"])]
     for outcome in record["expected"]:
         parts += [f"expected: {outcome['name']}", _lines(outcome["facts"])]
     parts += ["observed", _lines(record["observed"])]
+    if kernel_log is None:
+        parts += ["kernel log", "  not readable for this user"]
+    else:
+        parts += ["kernel log", kernel_log.rstrip() or "  nothing was logged during the case"]
     if captured:
         parts += ["captured", captured]
     return "\n".join(parts) + "\n"
@@ -166,6 +181,14 @@ def _description(record: Mapping[str, Any]) -> str:
     if record["verdict"] == "NOTE" and record["reason"]:
         text += f"\n\nNoted: {record['reason']}."
     return text
+
+
+def _own_links(record: Mapping[str, Any], setting: Setting) -> list[dict[str, str]]:
+    """The address of the deviation, where there is one."""
+    name = record["deviation"]
+    if name not in setting.links:
+        return []
+    return [{"type": "issue", "url": setting.links[name], "name": name}]
 
 
 def _own_labels(record: Mapping[str, Any]) -> list[dict[str, str]]:

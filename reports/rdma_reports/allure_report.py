@@ -14,25 +14,16 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+from rdma_conformance.catalogue import load_catalogue
+from rdma_conformance.deviations import load_deviations
 from rdma_reports.allure_model import IDENTITY
+from rdma_reports.allure_page import finish, rule_texts
+from rdma_reports.errors import ReportError
 
 MINIMAL_NODE = 20
 # The labels that tell one device from another: two hosts may have the same.
 DEVICE = (*IDENTITY, "host")
 _PINNED = ("package.json", "package-lock.json")
-# Allure's page reports its use to a statistics service of its makers, with no option against it.
-_STATISTICS = re.compile(
-    r'<script async src="https://www\.googletagmanager\.com/[^"]*"></script>\s*'
-    r"<script>\s*window\.dataLayer.*?</script>",
-    re.DOTALL,
-)
-_STATISTICS_HOST = "googletagmanager"
-# A narrow screen cuts long words of the failure block off otherwise.
-_STYLE = "<style>pre, code { overflow-wrap: anywhere }</style>"
-
-
-class ReportError(Exception):
-    """The report cannot be made; the message says the mend."""
 
 
 def make_report(
@@ -61,7 +52,10 @@ def make_report(
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as scratch:
         made = Path(scratch, "report")
         _generate([str(node), str(allure)], results, made, settings)
-        _finish(made / "index.html")
+        page = made / "index.html"
+        catalogue = load_catalogue()
+        rules = rule_texts(catalogue, load_deviations((), catalogue))
+        page.write_text(finish(page.read_text(encoding="utf-8"), rules), encoding="utf-8")
         if out.exists():
             shutil.rmtree(out)
         made.replace(out)
@@ -174,13 +168,6 @@ def _generate(
 def _pattern(directory: Path) -> str:
     # Allure takes glob patterns, and passes symbolic links over.
     return re.sub(r"[?*()\[\]{}]", r"[\g<0>]", os.path.realpath(directory))
-
-
-def _finish(page: Path) -> None:
-    text = _STATISTICS.sub("", page.read_text(encoding="utf-8"))
-    if _STATISTICS_HOST in text:
-        raise ReportError("the page would report its use to a third party: allure has changed")
-    page.write_text(text.replace("</head>", f"{_STYLE}</head>", 1), encoding="utf-8")
 
 
 def _devices(directory: Path) -> set[tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -115,9 +116,75 @@ def test_a_failing_case_is_explained_and_can_be_run_again(run, pytester):
             "*observed*responder_events*",
             "*source*",
             "*again     pytest 'conformance/remote/test_events.py::*read-*' --device ideal0",
+            "next: rdma-conformance explain EVENT-ACCESS-ERR; rdma-conformance matrix *run.ndjson*",
             "NOT CONFORMING: 2 FAIL",
         ]
     )
+
+
+OVERLAY = """
+[{id}]
+driver = "ideal"
+kernel = ">=7,<8"
+requirement = "{rule}"
+cases = ["remote/test_events.py::*[read-*"]
+observed = {{ responder_events = [[]] }}
+reason = "reads are told to nobody"
+cause = "as the vendor says"
+url = "https://example.org/1"
+found = 2026-01-31
+review = {review}
+"""
+
+
+def overlay(pytester, review="2999-01-01", rules=("EVENT-ACCESS-ERR", "EVENT-REQ-ERR")):
+    path = pytester.path / "vendor.toml"
+    entries = (
+        OVERLAY.format(id=f"VND-{number}", rule=rule, review=review)
+        for number, rule in enumerate(rules, 1)
+    )
+    path.write_text("".join(entries))
+    return path
+
+
+def test_a_vendors_overlay_makes_failures_known(run, pytester):
+    found = run("--deviations", overlay(pytester), lie=LIES)
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(["CONFORMING with 2 known deviations: VND-1 (1 case), VND-2*"])
+    found.stdout.no_fnmatch_line("*to be reviewed*")
+
+
+def test_an_overlay_is_strict(run, pytester):
+    found = run("--deviations", overlay(pytester))
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(["*FIXED*", "*delete VND-1 from the deviations*"])
+    found = run("--deviations", overlay(pytester, rules=["NO-SUCH-RULE"]), lie=LIES)
+    assert found.ret == 4
+    found.stderr.fnmatch_lines(["*vendor.toml*VND-1*no requirement 'NO-SUCH-RULE'*"])
+
+
+def test_an_overdue_review_is_a_warning(run, pytester):
+    found = run("--deviations", overlay(pytester, review="2026-02-01"), lie=LIES)
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(["VND-1 was to be reviewed by 2026-02-01"])
+
+
+def test_junit_tells_the_device_and_each_verdict(run, pytester):
+    for more in ((), ("-n", "2")):
+        run("--junitxml", pytester.path / "run.xml", *more, lie=LIES)
+        suite = ElementTree.parse(pytester.path / "run.xml").getroot()[0]
+        known = {each.attrib["name"]: each.attrib["value"] for each in suite.find("properties")}
+        assert known["driver"] == "ideal"
+        assert known["firmware"] == "1.0"
+        assert known["catalogue"] == load_catalogue().digest
+        told = [
+            {each.attrib["name"]: each.attrib["value"] for each in case.find("properties")}
+            for case in suite.findall("testcase")
+        ]
+        assert sorted(each["verdict"] for each in told) == sorted(
+            line["verdict"] for line in results(pytester)[1:-1]
+        )
+        assert all({"requirement", "level"} <= each.keys() for each in told)
 
 
 def test_a_negative_whose_control_fails_is_an_error(run, pytester):

@@ -1,8 +1,12 @@
 """Lines of run files for the tests: one result of every verdict."""
 
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from rdma_reports.lines import SEVERITY, Header, Result
+from rdma_reports.lines import FAILING, SEVERITY, Footer, Header, Result
+from rdma_reports.runfile import Run, RunWriter
 
 HEADER = Header(
     suite="0.1.0",
@@ -55,3 +59,40 @@ def result(verdict: str = "PASS", **changes: Any) -> Result:
 
 
 EVERY_VERDICT = tuple(result(verdict) for verdict in SEVERITY)
+
+
+def made_run(*results: Result, verdict: str | None = "", **changes: Any) -> Run:
+    """A run of `results`; `changes` are fields of the header, of its device or of the footer.
+
+    Its verdict is as the results say, unless given; None leaves the footer out.
+    """
+    device = {name: changes.pop(name) for name in [*changes] if name in HEADER.device}
+    footer = {name: changes.pop(name) for name in [*changes] if name in ("unasked", "interrupted")}
+    header = replace(HEADER, device=HEADER.device | device, selected=len(results), **changes)
+    counts = Counter(each.verdict for each in results)
+    if verdict == "":
+        bad = FAILING & counts.keys()
+        verdict = "NOT CONFORMING" if bad else "CONFORMING"
+        verdict = "INVALID" if changes.get("planted") else verdict
+    end = None
+    if verdict is not None:
+        status = int(verdict != "CONFORMING")
+        end = Footer(verdict=verdict, counts=counts, exit_status=status, **footer)
+    return Run(header, tuple(results), end)
+
+
+def written(path: Path, run: Run) -> Path:
+    """Write a run file; returns its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with RunWriter(path, run.header) as writer:
+        for each in run.lines:
+            writer.result(each)
+        if run.footer:
+            footer = run.footer
+            writer.finish(
+                footer.verdict,
+                exit_status=footer.exit_status,
+                interrupted=footer.interrupted,
+                unasked=footer.unasked,
+            )
+    return path

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from rdma_conformance.catalogue import load_catalogue
 from rdma_reports import allure_report
 from rdma_reports.allure_model import Setting, Span, case_result, environment
+from rdma_reports.allure_page import finish, pack, unpack
 from rdma_reports.allure_report import (
     ReportError,
     cache_directory,
@@ -21,6 +23,7 @@ from rdma_reports.allure_report import (
 )
 from rdma_reports.lines import SEVERITY, as_dict
 
+from .browser import Browser, chromium
 from .runs import result
 
 RXE = {"device": "rxe0", "driver": "rdma_rxe", "kernel": "7.2.12", "rdma_core": "65.0"}
@@ -42,9 +45,7 @@ def write_results(directory: Path, identity: dict) -> Path:
 
 def embedded(page: Path, name: str) -> object:
     """A data file that the page carries in itself."""
-    found = re.search(rf'd\("{re.escape(name)}","([^"]*)"\)', page.read_text())
-    assert found, f"the page does not carry {name}"
-    return json.loads(base64.b64decode(found[1]))
+    return json.loads(unpack(page.read_text())["texts"][name])
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +72,39 @@ def test_the_page_groups_by_verdict(page):
     nodes = embedded(page, "widgets/categories.json")["nodes"].values()
     found = {each["name"].partition(":")[0] for each in nodes if each["type"] == "category"}
     assert found == set(SEVERITY) - {"PASS"}
+
+
+@pytest.mark.skipif(chromium() is None, reason="no Chromium here")
+def test_the_page_opens_from_the_disk_and_is_clicked_through(page):
+    with Browser() as browser:
+        browser.open(page)
+        browser.until("document.body.innerText.includes('MR-RIGHT-READ')")
+        browser.click("[data-testid=tree-leaf]", "read-region:fail")
+        browser.until("document.body.innerText.includes('block FAIL')")
+        rule = json.dumps("The rule. " + load_catalogue()["MR-RIGHT-READ"].statement[:40])
+        browser.until(
+            "[...document.querySelectorAll('iframe')]"
+            f".some((each) => each.contentDocument?.body?.innerText.includes({rule}))"
+        )
+        browser.open(page, "#")
+        browser.click("button", "Categories")
+        browser.until("document.body.innerText.includes('DEVIATION: known')")
+        assert browser.overflow() <= 0
+
+
+def test_a_page_of_another_allure_is_refused(page):
+    text = page.read_text()
+    statistics = '<script async src="https://www.googletagmanager.com/x"></script>'
+    for other in (text, f"<html>{statistics}", "<html>", "<script defer>Promise.allSettled([])"):
+        with pytest.raises(ReportError, match="allure has changed"):
+            finish(other, {})
+
+
+def test_data_that_are_no_text_stay_as_they_are():
+    png = base64.b64encode(b"\x89PNG").decode()
+    entries = f'd("a.json","{base64.b64encode(b"{}").decode()}"),d("b.png","{png}")'
+    page = f'<script type="application/json" id="packed">"{pack(entries, {})}"</script>'
+    assert unpack(page) == {"texts": {"a.json": "{}"}, "binary": {"b.png": png}, "rules": {}}
 
 
 def test_the_page_calls_nobody(page):

@@ -194,6 +194,7 @@ def test_evidence_holds_all_that_was_seen(ended):
     assert "again     pytest" in text
     assert 'requester: ["SUCCESS"]' in text
     assert "expected: refused" in text
+    assert "kernel log\n" in text
 
 
 def test_there_are_no_other_files(ended):

@@ -5,7 +5,7 @@ import pytest
 from rdma_reports.command import main
 from rdma_reports.runfile import RunWriter
 
-from .runs import HEADER, result
+from .runs import HEADER, made_run, result, written
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,16 @@ def test_validate_goes_on_after_a_file_that_is_none(tmp_path, capsys):
     assert "bad, line 1: it is no JSON" in err
 
 
+def test_validate_takes_a_folder(tmp_path, capsys):
+    for name in ("a.ndjson", "b.ndjson"):
+        written(tmp_path / name, made_run(result("PASS")))
+    assert main(["validate", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count("CONFORMING") == 2
+    (tmp_path / "none").mkdir()
+    assert main(["validate", str(tmp_path / "none")]) == 2
+    assert "holds no run file" in capsys.readouterr().err
+
+
 def test_allure_without_results_is_one_line(tmp_path, capsys):
     assert main(["allure", str(tmp_path), "-o", str(tmp_path / "out")]) == 2
     err = capsys.readouterr().err
@@ -48,8 +58,6 @@ def test_allure_without_results_is_one_line(tmp_path, capsys):
     assert err.count("\n") == 1
 
 
-def test_no_subcommand_is_a_usage_error(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([])
-    assert ended.value.code == 2
+def test_no_subcommand_shows_the_help(capsys):
+    assert main([]) == 2
     assert "allure" in capsys.readouterr().err

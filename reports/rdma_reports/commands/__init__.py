@@ -1,0 +1,1 @@
+"""The subcommands of `rdma-conformance`, one module each: `add` declares it, `run` does it."""

@@ -1,0 +1,59 @@
+"""`rdma-conformance validate`: whether a run file is whole, and what its run found."""
+
+import argparse
+import sys
+from typing import Any
+
+from rdma_reports.commands.sharing import NOT_CONFORMING, OK, UNUSABLE, add_runs, declare
+from rdma_reports.places import run_files
+from rdma_reports.runfile import Run, RunFileError, read_run
+
+_EXAMPLES = """\
+  rdma-conformance validate results/rxe0.ndjson
+  rdma-conformance validate results/ && echo all conform"""
+
+
+def add(commands: Any) -> None:
+    parser = declare(
+        commands,
+        "validate",
+        _run,
+        summary="check a run file",
+        description="Checks each line of a run file. Exit status: 0 for a whole run that "
+        "conforms,\n1 for one that does not, 2 for a file that is no whole run.",
+        examples=_EXAMPLES,
+    )
+    add_runs(parser)
+
+
+def _run(options: argparse.Namespace) -> int:
+    worst = OK
+    for path in (each for place in options.runs for each in run_files(place)):
+        try:
+            run = read_run(path)
+        except RunFileError as error:
+            print(f"rdma-conformance: {error}", file=sys.stderr)
+            worst = UNUSABLE
+            continue
+        print(f"{path}: {summary(run)}")
+        worst = max(worst, _status(run))
+    return worst
+
+
+def summary(run: Run) -> str:
+    """One line on a run: verdict, device, counts."""
+    verdict = run.footer.verdict if run.footer else "INCOMPLETE (no footer: the run did not end)"
+    device = " ".join(
+        str(run.header.device[name])
+        for name in ("device", "driver", "kernel")
+        if run.header.device.get(name)
+    )
+    counts = ", ".join(f"{count} {name}" for name, count in sorted(run.counts.items()))
+    planted = f", planted fault {run.header.planted}" if run.header.planted else ""
+    return f"{verdict}, {device}{planted}: {counts or 'no case'}"
+
+
+def _status(run: Run) -> int:
+    if run.footer is None or run.footer.verdict == "INVALID":
+        return UNUSABLE
+    return OK if run.footer.verdict == "CONFORMING" else NOT_CONFORMING
