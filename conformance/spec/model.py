@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum, StrEnum
 from typing import Any
 
-from conformance.spec.vocabulary import Access, Operation, Transport, Verdict, short
+from conformance.spec.buffer import BufferRegistration
+from conformance.spec.vocabulary import PAGE, Access, Operation, Transport, Verdict, short
 
-PAGE = 4096
 GUARD = 64  # bytes before and after every region that no operation may touch
 
 ALL_RIGHTS = Access.LOCAL_WRITE | Access.REMOTE_WRITE | Access.REMOTE_READ | Access.REMOTE_ATOMIC
@@ -111,7 +111,7 @@ class Registration:
         return short(self.access)
 
 
-Case = Transfer | Registration
+Case = Transfer | Registration | BufferRegistration
 
 
 def wire(case: Case) -> dict[str, Any]:
@@ -178,6 +178,7 @@ __all__ = [
     "ALL_RIGHTS",
     "GUARD",
     "PAGE",
+    "BufferRegistration",
     "Capabilities",
     "Case",
     "Domain",

@@ -1,7 +1,14 @@
 """One door to the oracle: the expectation of any kind of case."""
 
-from conformance.spec import registration, transfer
-from conformance.spec.model import Capabilities, Case, Expectation, Registration, Transfer
+from conformance.spec import pinning, registration, transfer
+from conformance.spec.model import (
+    BufferRegistration,
+    Capabilities,
+    Case,
+    Expectation,
+    Registration,
+    Transfer,
+)
 
 
 def expect(case: Case, caps: Capabilities, seed: int = 0) -> Expectation:
@@ -9,6 +16,8 @@ def expect(case: Case, caps: Capabilities, seed: int = 0) -> Expectation:
     match case:
         case Registration():
             return registration.expect(case, caps)
+        case BufferRegistration():
+            return pinning.expect(case, caps)
         case Transfer():
             return transfer.expect(case, caps, seed)
 
@@ -18,5 +27,7 @@ def requirement(case: Case) -> str:
     match case:
         case Registration():
             return registration.requirement(case.access)
+        case BufferRegistration():
+            return pinning.requirement(case)
         case Transfer():
             return transfer.requirement(case)

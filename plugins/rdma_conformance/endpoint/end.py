@@ -15,9 +15,10 @@ from conformance.spec.memory import Run, high, image
 from conformance.spec.model import GUARD, Domain, Key
 from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, QPState, access_words
-from rdma_conformance.endpoint import verbs
+from rdma_conformance.endpoint import environment, verbs
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.arena import Area
+from rdma_conformance.endpoint.buffers import Buffers
 from rdma_conformance.endpoint.region import Region, Regions
 from rdma_conformance.endpoint.trial import Trials
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
@@ -55,6 +56,7 @@ class End:
         self._serials = count(1)
         self._receive_ids: list[int] = []
         self._trials = Trials(self._domain)
+        self.buffers = Buffers(device, self._domain, attributes["max_mr_size"])
 
     # Queue pairs
 
@@ -78,7 +80,8 @@ class End:
                 verbs.deregister(made)
                 found["claims"][name] = f"{what} succeeds"
         area.close()
-        return found
+        around = environment.probe(self._device.attributes()["max_mr_size"])
+        return {kind: {**found[kind], **around[kind]} for kind in found}
 
     def create(self, transport: str) -> int:
         """A new queue pair of `transport`; returns the handle by which it is meant."""
@@ -254,6 +257,26 @@ class End:
         )
         return self._post(handle, request, leftover)
 
+    def request(
+        self,
+        handle: int,
+        operation: str,
+        local: dict[str, int],
+        target: dict[str, int],
+        leftover: int,
+    ) -> dict[str, str]:
+        """Post `operation` between memory here (address, length, lkey) and a target there."""
+        request = WorkRequest(
+            Operation(operation),
+            next(self._serials),
+            local["address"],
+            local["length"],
+            local["lkey"],
+            target["address"],
+            target["rkey"],
+        )
+        return self._post(handle, request, leftover)
+
     def deregister(self, leak: bool) -> dict[str, Any]:
         """End the trial; see `Trials`."""
         return self._trials.deregister(leak)
@@ -276,6 +299,7 @@ class End:
         for handle in list(self._queue_pairs):
             self.destroy(handle)
         self._regions.close()
+        self.buffers.close()
         self._spare.close()
         self._sent.close()
         self._received.close()

@@ -13,6 +13,7 @@ from conformance.spec.model import ALL_RIGHTS, GUARD, Region, Transfer, wire
 from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, Status
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
+from rdma_conformance.endpoint.registrations import BufferTrials
 from rdma_conformance.plants import HONEST, Plant
 
 POOLED = 64  # connected pairs of queue pairs; the least recently used beyond that is closed
@@ -54,7 +55,11 @@ class Pair:
         self._plant = plant
         self._asked = asked
         self._links: OrderedDict[tuple[str, int], Link] = OrderedDict()
-        self._performers = {"transfer": self.transfer, "registration": self.registration}
+        self._performers = {
+            "transfer": self.transfer,
+            "registration": self.registration,
+            "bufferregistration": BufferTrials(requester, self.carry).perform,
+        }
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:
         """The observations of `cases` in order; those behind a control that failed are missing."""
@@ -173,6 +178,20 @@ class Pair:
         self._settle(link, asked, facts)
         source = image(seed, "local", length)[GUARD : GUARD + length]
         return facts["region"] == [run(0, source)] and asked["requester"] == SUCCESS
+
+    def carry(self, operation: Operation, local: dict[str, int], seed: int) -> dict[str, Any]:
+        """Everything both sides see of an operation between `local` (address, length and lkey of
+        the requester's memory) and an ordinary region of the responder that has every right."""
+        remote = Region(ALL_RIGHTS, length=max(local["length"], PROBE))
+        case = wire(Transfer(operation, length=local["length"], remote=remote))
+        link = self._link(case["transport"], case["qp_access"])
+        target = self._responder.arm(link.responder, case, seed)
+        asked = self._requester.request(
+            link.requester, operation.value, local, target, link.leftover
+        )
+        facts = self._facts(link, case, asked)
+        self._settle(link, asked, facts)
+        return {**asked, **facts}
 
     def close(self) -> None:
         """Close both ends and all that they hold."""

@@ -1,0 +1,66 @@
+"""What this host has for the suite to ask with: the lack of it is no answer of a driver."""
+
+from conformance.spec.buffer import HUGE_1G, HUGE_2M, Backing
+from rdma_conformance.endpoint import mappings
+
+_THP = "/sys/kernel/mm/transparent_hugepage/enabled"
+
+
+def probe(max_mr_size: int) -> dict[str, dict[str, str]]:
+    """Claims and denials, each with its evidence or its mend."""
+    found: dict[str, dict[str, str]] = {"claims": {}, "denials": {}}
+
+    def note(name: str, there: bool, evidence: str, lack: str) -> None:
+        found["claims" if there else "denials"][name] = evidence if there else lack
+
+    note(
+        "huge_pages_2m",
+        _maps(Backing.HUGE_2M, 3 * HUGE_2M),
+        "three pages of 2 MiB can be mapped",
+        "this host has no three free pages of 2 MiB: sysctl vm.nr_hugepages=32 reserves some",
+    )
+    note(
+        "huge_pages_1g",
+        _maps(Backing.HUGE_1G, 3 * HUGE_1G),
+        "three pages of 1 GiB can be mapped",
+        "this host has no three free pages of 1 GiB: boot it with hugepagesz=1G hugepages=3",
+    )
+    try:
+        with open(_THP) as setting:
+            enabled = "[never]" not in setting.read()
+    except FileNotFoundError:
+        enabled = False
+    note(
+        "transparent_huge_pages",
+        enabled,
+        f"{_THP} allows them",
+        f"transparent huge pages are off: echo madvise >{_THP} allows them",
+    )
+    note(
+        "device_mapping",
+        _maps(Backing.DEVICE, 1),
+        "the registers of a PCI device can be mapped",
+        "no registers of a PCI device can be mapped here: root of the host may",
+    )
+    note(
+        "kernel_data_mapping",
+        mappings.kernel_data() is not None,
+        "[vvar] is in /proc/self/maps",
+        "this process has no [vvar] mapping",
+    )
+    note(
+        "mr_size_limit",
+        max_mr_size < (1 << 64) - 1,
+        f"max_mr_size is {max_mr_size:#x}",
+        f"max_mr_size is {max_mr_size:#x}: no length is over it",
+    )
+    return found
+
+
+def _maps(backing: Backing, size: int) -> bool:
+    """Whether memory of that kind can be mapped; it is not touched."""
+    try:
+        mappings.Mapping(backing, size, b"").close()
+    except OSError:
+        return False
+    return True
