@@ -44,9 +44,7 @@ HUGE_PLACES = (
 
 @asks(
     "REG-BUFFER",
-    cases=[
-        BufferRegistration(Buffer(backing), access) for backing in MEMORY for access in RIGHTS
-    ],
+    cases=[BufferRegistration(Buffer(backing), access) for backing in MEMORY for access in RIGHTS],
 )
 def test_memory_of_every_kind(case, verify):
     verify(case)

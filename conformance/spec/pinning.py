@@ -79,24 +79,29 @@ def _too_long(buffer: Buffer) -> bool:
 
 
 def _outcomes(case: BufferRegistration) -> tuple[Outcome, ...]:
-    buffer, writes = case.buffer, bool(case.access & WRITABLE)
-    backing = buffer.backing
+    """The answers allowed to a range that is none, to one that can't be, and to memory."""
+    buffer = case.buffer
     if buffer.length == 0:
         refused = _refused("EINVAL")
-        return (refused,) if backing is Backing.NULL else (refused, _empty())
+        return (refused,) if buffer.backing is Backing.NULL else (refused, _empty())
     if _too_long(buffer):
         return (_refused(*_overflow_errnos(buffer)),)
+    return _of_memory(case)
+
+
+def _of_memory(case: BufferRegistration) -> tuple[Outcome, ...]:
+    backing, writes = case.buffer.backing, bool(case.access & WRITABLE)
     if backing is Backing.NO_ACCESS and not writes:
         kept = {"result": ("OK",), "dereg": ("OK",), "left": ([],)}
         return (_refused("EFAULT"), Outcome("registered for reading", kept, Verdict.NOTE))
-    if buffer.hole is not None or backing in UNPINNABLE or (backing in READ_ONLY and writes):
+    unwritable = backing in READ_ONLY and writes
+    if case.buffer.hole is not None or backing in UNPINNABLE or unwritable:
         return (_refused("EFAULT"),)
-    registered = _registered(case)
-    if backing in FILES:  # kernels before 6.2 asked for the right to write in any case
-        return (registered, _refused("EFAULT", verdict=Verdict.NOTE))
-    if backing is Backing.SHARED_FILE and writes:
-        return (registered, _refused("EFAULT", verdict=Verdict.NOTE))
-    return (registered,)
+    # Kernels before 6.2 asked for the right to write in any case; newer ones refuse to write a
+    # file whose file system is to be told of dirty pages.
+    if backing in FILES or (backing is Backing.SHARED_FILE and writes):
+        return (_registered(case), _refused("EFAULT", verdict=Verdict.NOTE))
+    return (_registered(case),)
 
 
 def _overflow_errnos(buffer: Buffer) -> tuple[str, ...]:
@@ -116,7 +121,7 @@ def _empty() -> Outcome:
     """Registered, and no byte granted: not even the one at the region's address."""
     facts = {
         "result": ("OK",),
-        "beyond": (Status.LOC_PROT_ERR.name,),
+        "beyond": ("refused",),
         "dereg": ("OK",),
         "left": ([],),
     }
@@ -129,8 +134,8 @@ def _registered(case: BufferRegistration) -> Outcome:
         "reported": ("as asked",),
         "pinned_kb": (pages(case.buffer) * PAGE // 1024,),
         "source": ("exact",),
-        "before": (Status.LOC_PROT_ERR.name,),
-        "beyond": (Status.LOC_PROT_ERR.name,),
+        "before": ("refused",),
+        "beyond": ("refused",),
         "dereg": ("OK",),
         "left": ([],),
     }

@@ -6,6 +6,7 @@ from typing import Any
 from conformance.spec.buffer import OVER_LIMIT, Backing, Verb
 from conformance.spec.memory import Run, changes, image
 from conformance.spec.model import GUARD
+from conformance.spec.pinning import LARGE, UNPINNABLE
 from conformance.spec.vocabulary import Access
 from rdma_conformance.endpoint import libibverbs, mappings, verbs
 from rdma_conformance.endpoint.accounts import Accounts
@@ -24,7 +25,8 @@ class Buffers:
         self._accounts = Accounts(device)
         self._bystander = Region(domain, Access.LOCAL_WRITE, BYSTANDER)
         self._max_mr_size = max_mr_size
-        self._leaked: list[Any] = []
+        self._leaked: list[Any] = []  # by a planted fault
+        self._stuck: list[Any] = []  # what would not deregister: it ends with the process
         self._mapping: mappings.Mapping | None = None
         self._made: Any = None
         self._address = self._length = 0
@@ -36,7 +38,10 @@ class Buffers:
         return {"address": area.address, "length": area.length, "lkey": self._bystander.lkey}
 
     def open(self, buffer: dict[str, Any], seed: int) -> dict[str, int]:
-        """Map the buffer that is a builtin `spec.buffer.Buffer`; returns address and length."""
+        """Map the buffer that is a builtin `spec.buffer.Buffer`; returns address and length.
+
+        `readable`: the process may look at all of it.
+        """
         backing = Backing(buffer["backing"])
         self._length = self._max_mr_size + 1 if buffer["length"] == OVER_LIMIT else buffer["length"]
         fixed = mappings.kernel_data() if backing is Backing.KERNEL_DATA else None
@@ -45,12 +50,14 @@ class Buffers:
             self._map(backing, buffer, seed)
         else:
             self._address = fixed
-        return {"address": self._address, "length": self._length}
+        there = self._mapping is not None and backing not in UNPINNABLE
+        readable = there and buffer["hole"] is None and self._length < LARGE
+        return {"address": self._address, "length": self._length, "readable": readable}
 
     def _map(self, backing: Backing, buffer: dict[str, Any], seed: int) -> None:
         """A page before, the pages of the region (one of a range that can't be), a page behind."""
         unit, offset = mappings.unit(backing), buffer["offset"]
-        size = self._length if self._length < 1 << 39 else unit
+        size = self._length if self._length < LARGE else unit
         pages = -(-(offset + size) // unit)
         first = unit + offset
         self._image = image(seed, "local", size)
@@ -113,7 +120,7 @@ class Buffers:
             try:
                 verbs.deregister(self._made)
             except verbs.VerbsError as refused:
-                self._leaked.append(self._made)  # ends with the process
+                self._stuck.append(self._made)
                 result = refused.name
             self._made = None
         return {"dereg": result, "released_kb": before - self._accounts.pinned_kb()}
@@ -135,8 +142,7 @@ class Buffers:
     def close(self) -> None:
         self.close_buffer()
         for each in self._leaked:
-            if isinstance(each, ctypes._Pointer):
-                self._direct.deregister(each)
+            self._direct.deregister(each)
         self._bystander.close()
         self._direct.close()
         self._accounts.close()

@@ -1,9 +1,11 @@
 """What this host has for the suite to ask with: the lack of it is no answer of a driver."""
 
+from pathlib import Path
+
 from conformance.spec.buffer import HUGE_1G, HUGE_2M, Backing
 from rdma_conformance.endpoint import mappings
 
-_THP = "/sys/kernel/mm/transparent_hugepage/enabled"
+_THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
 def probe(max_mr_size: int) -> dict[str, dict[str, str]]:
@@ -26,8 +28,7 @@ def probe(max_mr_size: int) -> dict[str, dict[str, str]]:
         "this host has no three free pages of 1 GiB: boot it with hugepagesz=1G hugepages=3",
     )
     try:
-        with open(_THP) as setting:
-            enabled = "[never]" not in setting.read()
+        enabled = "[never]" not in _THP.read_text()
     except FileNotFoundError:
         enabled = False
     note(

@@ -20,6 +20,15 @@ MAP_HUGE_SHIFT = 26
 MADV_HUGEPAGE = 14
 FAILED = ctypes.c_void_p(-1).value
 
+# Temporary files: the folder (None: that of temporary files), and rights and flags of the mapping.
+FILES = {
+    Backing.SHARED_MEMORY: ("/dev/shm", READ_WRITE, SHARED),
+    Backing.PRIVATE_FILE: (None, READ_WRITE, PRIVATE),
+    Backing.SHARED_FILE: (None, READ_WRITE, SHARED),
+    Backing.READ_ONLY_PRIVATE_FILE: (None, mmap.PROT_READ, PRIVATE),
+    Backing.READ_ONLY_SHARED_FILE: (None, mmap.PROT_READ, SHARED),
+}
+
 # Addresses that are no memory of this process, whatever it maps.
 ADDRESSES = {Backing.NULL: 0, Backing.KERNEL: 1 << 63, Backing.TOP: (1 << 64) - PAGE}
 
@@ -44,23 +53,16 @@ class Mapping:
         self.address = self._make(Backing(backing), content)
 
     def _make(self, backing: Backing, content: bytes) -> int:
-        match backing:
-            case Backing.DEVICE:
-                with _opened(registers()) as fd:
-                    return self._map(mmap.PROT_READ, SHARED, fd)
-            case Backing.MEMFD:
-                with _opened(os.memfd_create("rdma-conformance")) as fd:
-                    return self._map_file(fd, content, READ_WRITE, SHARED)
-            case Backing.SHARED_MEMORY:
-                return self._map_temporary("/dev/shm", content, READ_WRITE, SHARED)
-            case Backing.PRIVATE_FILE:
-                return self._map_temporary(None, content, READ_WRITE, PRIVATE)
-            case Backing.SHARED_FILE:
-                return self._map_temporary(None, content, READ_WRITE, SHARED)
-            case Backing.READ_ONLY_PRIVATE_FILE:
-                return self._map_temporary(None, content, mmap.PROT_READ, PRIVATE)
-            case Backing.READ_ONLY_SHARED_FILE:
-                return self._map_temporary(None, content, mmap.PROT_READ, SHARED)
+        if backing is Backing.DEVICE:
+            with _opened(registers()) as fd:
+                return self._map(mmap.PROT_READ, SHARED, fd)
+        if backing is Backing.MEMFD:
+            with _opened(os.memfd_create("rdma-conformance")) as fd:
+                return self._map_file(fd, content, READ_WRITE, SHARED)
+        if backing in FILES:
+            folder, rights, flags = FILES[backing]
+            with tempfile.TemporaryFile(dir=folder) as file:
+                return self._map_file(file.fileno(), content, rights, flags)
         return self._map_anonymous(backing, content)
 
     def _map_anonymous(self, backing: Backing, content: bytes) -> int:
@@ -86,10 +88,6 @@ class Mapping:
         _check(-1 if found == FAILED else 0, "mmap")
         self._kept.append((found, self.size + alignment))
         return -(-found // alignment) * alignment
-
-    def _map_temporary(self, folder: str | None, content: bytes, rights: int, flags: int) -> int:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            return self._map_file(file.fileno(), content, rights, flags)
 
     def _map_file(self, fd: int, content: bytes, rights: int, flags: int) -> int:
         os.ftruncate(fd, self.size)

@@ -6,12 +6,13 @@ from typing import Any
 from conformance.spec.buffer import HUGE_2M
 from conformance.spec.memory import image, run
 from conformance.spec.model import GUARD
-from conformance.spec.vocabulary import PAGE, Access, Operation
-from rdma_conformance.endpoint.agreement import Case
+from conformance.spec.vocabulary import PAGE, Access, Operation, Status
+from rdma_conformance.endpoint.agreement import NONE, Case
 from rdma_conformance.plants import HONEST, Plant
 
 WHOLE = 4 * PAGE  # bytes up to which a region's data travel at once, else in samples
 SAMPLE = 64
+EXACT = "exact"
 
 # operation, the requester's memory as `End.request` takes it, seed -> what both sides saw
 Carry = Callable[[Operation, dict[str, int], int], dict[str, Any]]
@@ -42,35 +43,61 @@ class BufferTrials:
         place = self._buffers.open(case["buffer"], seed)
         found = self._buffers.attempt(access, case["verb"], case["times"], plant.leak)
         if found["result"] == "OK":
-            found |= self._used(place, access, seed)
+            found |= self._used(place, access, case["access"], seed)
         else:
             request = self._buffers.bystander()
             found["bystander"] = self._carry(Operation.WRITE, request, seed)["requester"]
         self._buffers.close_buffer()
         return found
 
-    def _used(self, place: dict[str, int], access: int, seed: int) -> dict[str, Any]:
+    def _used(self, place: dict[str, int], access: int, claimed: int, seed: int) -> dict[str, Any]:
+        """Register with `access`, and look for what `claimed` promises: source, sink, edges."""
         made = self._buffers.register(access)
         address, lkey = place["address"], made["lkey"]
-        source = image(seed, "local", place["length"])[GUARD:]
-        found: dict[str, Any] = {"pinned_kb": made["pinned_kb"], "source": "exact", "sink": "exact"}
-        for at, length in samples(address, place["length"]) if place["length"] else ():
+        writable = bool(claimed & Access.LOCAL_WRITE)
+        found: dict[str, Any] = {"pinned_kb": made["pinned_kb"]}
+        whole = place["readable"] and place["length"]
+        for at, length in samples(address, place["length"]) if whole else ():
             part = {"address": address + at, "length": length, "lkey": lkey}
-            seen = self._carry(Operation.WRITE, part, seed)
-            if seen["region"] != [run(0, source[at : at + length])]:
-                found["source"] = f"{seen['requester']} at {at}: {seen['region']}"
-            if access & Access.LOCAL_WRITE:
-                seen = self._carry(Operation.READ, part, seed)
-                arrived = image(seed, "region", length)[GUARD : GUARD + length]
-                changed = self._buffers.changes()
-                self._buffers.refill()
-                if changed != [run(at, arrived)]:
-                    found["sink"] = f"{seen['requester']} at {at}: {changed}"
+            said = self._source(part, at, seed, image(seed, "local", place["length"])[GUARD:])
+            found["source"] = _worst(found.get("source"), said)
+            if writable:
+                found["sink"] = _worst(found.get("sink"), self._sink(part, at, seed))
         for name, at in (("before", -1), ("beyond", place["length"])):
             part = {"address": address + at, "length": 1, "lkey": lkey}
-            found[name] = self._carry(Operation.WRITE, part, seed)["requester"]
+            found[name] = _told(self._carry(Operation.WRITE, part, seed))
         ended = self._buffers.deregister()
         if ended.pop("released_kb") != made["pinned_kb"]:
             found["dereg"] = "did not release what registering pinned"
             return found
         return found | ended
+
+    def _source(self, part: dict[str, int], at: int, seed: int, content: bytes) -> str:
+        """`exact` when a WRITE brings just these bytes of the region to the peer."""
+        seen = self._carry(Operation.WRITE, part, seed)
+        wanted = [run(0, content[at : at + part["length"]])]
+        return EXACT if seen["region"] == wanted else f"{seen['requester']}: {seen['region']}"
+
+    def _sink(self, part: dict[str, int], at: int, seed: int) -> str:
+        """`exact` when a READ changes just these bytes of the region to those of the peer."""
+        seen = self._carry(Operation.READ, part, seed)
+        length = part["length"]
+        arrived = image(seed, "region", max(length, SAMPLE))[GUARD : GUARD + length]
+        changed = self._buffers.changes()
+        self._buffers.refill()
+        return EXACT if changed == [run(at, arrived)] else f"{seen['requester']}: {changed}"
+
+
+def _worst(before: str | None, now: str) -> str:
+    return now if before in (None, EXACT) else before
+
+
+def _told(seen: dict[str, Any]) -> str:
+    """`refused`, with whatever error, or what happened instead.
+
+    With which error a requester's own fault is told is asked by the rules of local protection.
+    """
+    failed = seen["requester"] not in (Status.SUCCESS.name, NONE)
+    if failed and not seen["region"]:
+        return "refused"
+    return f"{seen['requester']}, {seen['region']}"

@@ -7,10 +7,11 @@ of a case is always performed honestly.
 
 from collections.abc import Mapping
 
+from rdma_conformance.plants.mappings import MAPPINGS
 from rdma_conformance.plants.plant import HONEST, Plant
 from rdma_conformance.plants.registration import REGISTRATION
 from rdma_conformance.plants.transfer import TRANSFER
 
-PLANTS: Mapping[str, Plant] = {plant.name: plant for plant in (*REGISTRATION, *TRANSFER)}
+PLANTS: Mapping[str, Plant] = {plant.name: plant for plant in (*REGISTRATION, *MAPPINGS, *TRANSFER)}
 
 __all__ = ["HONEST", "PLANTS", "Plant"]
