@@ -10,6 +10,7 @@ from enum import Enum, StrEnum
 from typing import Any
 
 from conformance.spec.buffer import BufferRegistration
+from conformance.spec.memlock import Contention, Ending, LiveUnderLimit, Memlock
 from conformance.spec.vocabulary import PAGE, Access, Operation, Transport, Verdict, short
 
 GUARD = 64  # bytes before and after every region that no operation may touch
@@ -111,7 +112,8 @@ class Registration:
         return short(self.access)
 
 
-Case = Transfer | Registration | BufferRegistration
+Accounted = Memlock | Contention | Ending | LiveUnderLimit
+Case = Transfer | Registration | BufferRegistration | Accounted
 
 
 def wire(case: Case) -> dict[str, Any]:
@@ -124,6 +126,8 @@ def _plain(value: Any) -> Any:
         return value.value if isinstance(value, StrEnum) else int(value)
     if hasattr(value, "__dataclass_fields__"):
         return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
     return value
 
 

@@ -1,6 +1,7 @@
 """One door to the oracle: the expectation of any kind of case."""
 
-from conformance.spec import pinning, registration, transfer
+from conformance.spec import accounting, pinning, registration, transfer
+from conformance.spec.memlock import Contention, Ending, LiveUnderLimit, Memlock
 from conformance.spec.model import (
     BufferRegistration,
     Capabilities,
@@ -18,6 +19,8 @@ def expect(case: Case, caps: Capabilities, seed: int = 0) -> Expectation:
             return registration.expect(case, caps)
         case BufferRegistration():
             return pinning.expect(case, caps)
+        case Memlock() | Contention() | Ending() | LiveUnderLimit():
+            return accounting.expect(case, caps)
         case Transfer():
             return transfer.expect(case, caps, seed)
 
@@ -29,5 +32,7 @@ def requirement(case: Case) -> str:
             return registration.requirement(case.access)
         case BufferRegistration():
             return pinning.requirement(case)
+        case Memlock() | Contention() | Ending() | LiveUnderLimit():
+            return accounting.requirement(case)
         case Transfer():
             return transfer.requirement(case)

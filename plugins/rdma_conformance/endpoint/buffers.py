@@ -1,6 +1,7 @@
 """Buffers of every kind of memory, registered and looked at: a part of an end."""
 
 import ctypes
+import resource
 from typing import Any
 
 from conformance.spec.buffer import OVER_LIMIT, Backing, Verb
@@ -8,7 +9,7 @@ from conformance.spec.memory import Run, changes, image
 from conformance.spec.model import GUARD
 from conformance.spec.pinning import LARGE, UNPINNABLE
 from conformance.spec.vocabulary import Access
-from rdma_conformance.endpoint import libibverbs, mappings, verbs
+from rdma_conformance.endpoint import libibverbs, mappings, privileges, verbs
 from rdma_conformance.endpoint.accounts import Accounts
 from rdma_conformance.endpoint.agreement import NONE
 from rdma_conformance.endpoint.region import Region
@@ -31,6 +32,7 @@ class Buffers:
         self._made: Any = None
         self._address = self._length = 0
         self._image = b""
+        self._limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)
 
     def bystander(self) -> dict[str, int]:
         """A region that is there from first to last, as `End.request` takes it."""
@@ -104,6 +106,25 @@ class Buffers:
         if (address, length) == (self._address, self._length):
             return "as asked"
         return f"address {address:#x}, length {length:#x}"
+
+    def attempt_ordinary(self) -> str:
+        """OK, or the errno of registering ordinary memory, which is deregistered at once."""
+        try:
+            made = self._direct.register(self._bystander.area.address, 1, Access.LOCAL_WRITE)
+        except libibverbs.Refused as refused:
+            return refused.name
+        self._direct.deregister(made)
+        return "OK"
+
+    def lower_limit(self, limit: int) -> None:
+        """Bind this process to RLIMIT_MEMLOCK `limit` bytes, until `restore_limit`."""
+        self._limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+        privileges.suspend(privileges.CAP_IPC_LOCK)
+        privileges.limit_memlock(limit)
+
+    def restore_limit(self) -> None:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, self._limit)
+        privileges.resume(privileges.CAP_IPC_LOCK)
 
     def register(self, access: int) -> dict[str, Any]:
         """Register so that queue pairs can use it: `lkey`, and `pinned_kb` by doing so."""

@@ -19,6 +19,7 @@ from rdma_conformance.endpoint import environment, verbs
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.buffers import Buffers
+from rdma_conformance.endpoint.confined import Confined
 from rdma_conformance.endpoint.region import Region, Regions
 from rdma_conformance.endpoint.trial import Trials
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
@@ -57,6 +58,7 @@ class End:
         self._receive_ids: list[int] = []
         self._trials = Trials(self._domain)
         self.buffers = Buffers(device, self._domain, attributes["max_mr_size"])
+        self.confined = Confined(device)
 
     # Queue pairs
 
@@ -300,6 +302,7 @@ class End:
             self.destroy(handle)
         self._regions.close()
         self.buffers.close()
+        self.confined.close()
         self._spare.close()
         self._sent.close()
         self._received.close()

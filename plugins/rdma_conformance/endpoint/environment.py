@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from conformance.spec.buffer import HUGE_1G, HUGE_2M, Backing
-from rdma_conformance.endpoint import mappings
+from rdma_conformance.endpoint import mappings, privileges
 
 _THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
@@ -54,6 +54,18 @@ def probe(max_mr_size: int) -> dict[str, dict[str, str]]:
         max_mr_size < (1 << 64) - 1,
         f"max_mr_size is {max_mr_size:#x}",
         f"max_mr_size is {max_mr_size:#x}: no length is over it",
+    )
+    note(
+        "ipc_lock",
+        privileges.has(privileges.CAP_IPC_LOCK),
+        "the endpoint has CAP_IPC_LOCK",
+        "the endpoint has no CAP_IPC_LOCK of the first user namespace: run the suite as root",
+    )
+    note(
+        "unlimited_memlock",
+        privileges.unlimited(),
+        "RLIMIT_MEMLOCK can be lifted",
+        "RLIMIT_MEMLOCK can not be lifted: ulimit -l unlimited, or run the suite as root",
     )
     return found
 

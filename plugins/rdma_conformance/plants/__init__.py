@@ -8,10 +8,13 @@ of a case is always performed honestly.
 from collections.abc import Mapping
 
 from rdma_conformance.plants.mappings import MAPPINGS
+from rdma_conformance.plants.memlock import MEMLOCK
 from rdma_conformance.plants.plant import HONEST, Plant
 from rdma_conformance.plants.registration import REGISTRATION
 from rdma_conformance.plants.transfer import TRANSFER
 
-PLANTS: Mapping[str, Plant] = {plant.name: plant for plant in (*REGISTRATION, *MAPPINGS, *TRANSFER)}
+PLANTS: Mapping[str, Plant] = {
+    plant.name: plant for plant in (*REGISTRATION, *MAPPINGS, *MEMLOCK, *TRANSFER)
+}
 
 __all__ = ["HONEST", "PLANTS", "Plant"]
