@@ -72,7 +72,7 @@ def test_a_limit_that_is_lowered_and_raised(case, verify):
     verify(case)
 
 
-@asks("MEM-LOWERED", cases=[LiveUnderLimit(0), LiveUnderLimit(PAGE)])
+@asks("MEM-LOWERED", cases=[LiveUnderLimit(PAGE)])
 def test_a_live_region_under_a_lower_limit(case, verify):
     verify(case)
 

@@ -63,16 +63,22 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class BufferRegistration:
-    """`times` registrations, one after the other, of a buffer with `access` by `verb`."""
+    """`times` registrations, one after the other, of a buffer with `access` by `verb`.
+
+    `iova` is the number by which the first byte is to be addressed; None: its virtual address.
+    """
 
     buffer: Buffer
     access: int
     verb: Verb = Verb.REG_MR
     times: int = 1
+    iova: int | None = None
 
     @property
     def id(self) -> str:
         word = f"{self.buffer.id}-{short(self.access)}"
         if self.verb is not Verb.REG_MR:
             word += f"-{self.verb}"
+        if self.iova is not None:
+            word += f"-iova:{self.iova:#x}"
         return word if self.times == 1 else f"{word}-times:{self.times}"

@@ -79,7 +79,7 @@ class Contention:
 
 @dataclass(frozen=True, slots=True)
 class LiveUnderLimit:
-    """The endpoint's own limit is set to `limit` bytes, below what it has pinned.
+    """A process's limit is set to `limit` bytes, below what it has pinned; it has both ends.
 
     A new registration is refused, a region that lives carries data both ways, and after the limit
     is restored a registration succeeds.

@@ -44,12 +44,18 @@ class Key(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A memory region of one side: `length` bytes from `page_offset` bytes into a page."""
+    """A memory region of one side: `length` bytes from `page_offset` bytes into a page.
+
+    `iova` is the number by which its first byte is addressed, instead of its virtual address;
+    `by_address`: work requests name the virtual address all the same.
+    """
 
     access: Access
     length: int = PAGE
     page_offset: int = 0
     domain: Domain = Domain.OWN
+    iova: int | None = None
+    by_address: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,10 @@ class Transfer:
         word += f"-region:{short(self.remote.access)}"
         if self.remote.page_offset or self.remote.length != PAGE:
             word += f"-{self.remote.length}@{self.remote.page_offset}"
+        if self.remote.iova is not None:
+            word += f"-iova:{self.remote.iova:#x}"
+        if self.remote.by_address:
+            word += "-by_address"
         word += f"-qp:{short(self.qp_access)}"
         if Access.LOCAL_WRITE not in self.local.access:
             word += f"-local:{short(self.local.access)}"

@@ -1,6 +1,6 @@
 """One door to the oracle: the expectation of any kind of case."""
 
-from conformance.spec import accounting, pinning, registration, transfer
+from conformance.spec import accounting, pinning, registration, transfer, zero_based
 from conformance.spec.memlock import Contention, Ending, LiveUnderLimit, Memlock
 from conformance.spec.model import (
     BufferRegistration,
@@ -17,6 +17,8 @@ def expect(case: Case, caps: Capabilities, seed: int = 0) -> Expectation:
     match case:
         case Registration():
             return registration.expect(case, caps)
+        case Transfer() | BufferRegistration() if zero_based.is_zero_based(case):
+            return zero_based.expect(case, caps, seed)
         case BufferRegistration():
             return pinning.expect(case, caps)
         case Memlock() | Contention() | Ending() | LiveUnderLimit():
@@ -30,6 +32,8 @@ def requirement(case: Case) -> str:
     match case:
         case Registration():
             return registration.requirement(case.access)
+        case Transfer() | BufferRegistration() if zero_based.is_zero_based(case):
+            return zero_based.requirement(case)
         case BufferRegistration():
             return pinning.requirement(case)
         case Memlock() | Contention() | Ending() | LiveUnderLimit():

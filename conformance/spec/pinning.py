@@ -82,10 +82,10 @@ def _outcomes(case: BufferRegistration) -> tuple[Outcome, ...]:
     """The answers allowed to a range that is none, to one that can't be, and to memory."""
     buffer = case.buffer
     if buffer.length == 0:
-        refused = _refused("EINVAL")
-        return (refused,) if buffer.backing is Backing.NULL else (refused, _empty())
+        invalid = refused("EINVAL")
+        return (invalid,) if buffer.backing is Backing.NULL else (invalid, _empty())
     if _too_long(buffer):
-        return (_refused(*_overflow_errnos(buffer)),)
+        return (refused(*_overflow_errnos(buffer)),)
     return _of_memory(case)
 
 
@@ -93,14 +93,14 @@ def _of_memory(case: BufferRegistration) -> tuple[Outcome, ...]:
     backing, writes = case.buffer.backing, bool(case.access & WRITABLE)
     if backing is Backing.NO_ACCESS and not writes:
         kept = {"result": ("OK",), "dereg": ("OK",), "left": ([],)}
-        return (_refused("EFAULT"), Outcome("registered for reading", kept, Verdict.NOTE))
+        return (refused("EFAULT"), Outcome("registered for reading", kept, Verdict.NOTE))
     unwritable = backing in READ_ONLY and writes
     if case.buffer.hole is not None or backing in UNPINNABLE or unwritable:
-        return (_refused("EFAULT"),)
+        return (refused("EFAULT"),)
     # Kernels before 6.2 asked for the right to write in any case; newer ones refuse to write a
     # file whose file system is to be told of dirty pages.
     if backing in FILES or (backing is Backing.SHARED_FILE and writes):
-        return (_registered(case), _refused("EFAULT", verdict=Verdict.NOTE))
+        return (_registered(case), refused("EFAULT", verdict=Verdict.NOTE))
     return (_registered(case),)
 
 
@@ -112,7 +112,8 @@ def _overflow_errnos(buffer: Buffer) -> tuple[str, ...]:
     return ("EINVAL", "ENOMEM", "EFAULT", "EOPNOTSUPP")
 
 
-def _refused(*errnos: str, verdict: Verdict = Verdict.PASS) -> Outcome:
+def refused(*errnos: str, verdict: Verdict = Verdict.PASS) -> Outcome:
+    """A clean refusal: nothing left, and other regions work."""
     facts = {"result": errnos, "left": ([],), "bystander": (Status.SUCCESS.name,)}
     return Outcome("refused", facts, verdict)
 

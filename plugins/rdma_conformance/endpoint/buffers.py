@@ -1,7 +1,6 @@
 """Buffers of every kind of memory, registered and looked at: a part of an end."""
 
 import ctypes
-import resource
 from typing import Any
 
 from conformance.spec.buffer import OVER_LIMIT, Backing, Verb
@@ -9,7 +8,7 @@ from conformance.spec.memory import Run, changes, image
 from conformance.spec.model import GUARD
 from conformance.spec.pinning import LARGE, UNPINNABLE
 from conformance.spec.vocabulary import Access
-from rdma_conformance.endpoint import libibverbs, mappings, privileges, verbs
+from rdma_conformance.endpoint import libibverbs, mappings, verbs
 from rdma_conformance.endpoint.accounts import Accounts
 from rdma_conformance.endpoint.agreement import NONE
 from rdma_conformance.endpoint.region import Region
@@ -32,7 +31,6 @@ class Buffers:
         self._made: Any = None
         self._address = self._length = 0
         self._image = b""
-        self._limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)
 
     def bystander(self) -> dict[str, int]:
         """A region that is there from first to last, as `End.request` takes it."""
@@ -73,7 +71,9 @@ class Buffers:
         if buffer["hole"] is not None:
             self._mapping.unmap(self._mapping.address + unit * (1 + buffer["hole"]), unit)
 
-    def attempt(self, access: int, verb: str, times: int, leak: bool) -> dict[str, Any]:
+    def attempt(
+        self, access: int, verb: str, iova: int | None, times: int, leak: bool
+    ) -> dict[str, Any]:
         """Register and deregister at once, `times` times, in a protection domain of its own.
 
         `result` is OK or errnos, more than one when they differ; `left` what differs after.
@@ -84,7 +84,7 @@ class Buffers:
         reported = "as asked"
         for _ in range(times):
             try:
-                made = self._register(access, verb)
+                made = self._register(access, verb, iova)
             except libibverbs.Refused as refused:
                 result = refused.name
             else:
@@ -98,8 +98,9 @@ class Buffers:
         found = {"result": ", ".join(results), "left": self._accounts.left(before)}
         return {**found, "reported": reported} if found["result"] == "OK" else found
 
-    def _register(self, access: int, verb: str) -> Any:
-        return self._direct.register(self._address, self._length, access, Verb(verb), self._address)
+    def _register(self, access: int, verb: str, iova: int | None) -> Any:
+        named = self._address if iova is None else iova
+        return self._direct.register(self._address, self._length, access, Verb(verb), named)
 
     def _reported(self, made: Any) -> str:
         address, length = made.contents.addr or 0, made.contents.length
@@ -116,20 +117,10 @@ class Buffers:
         self._direct.deregister(made)
         return "OK"
 
-    def lower_limit(self, limit: int) -> None:
-        """Bind this process to RLIMIT_MEMLOCK `limit` bytes, until `restore_limit`."""
-        self._limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)
-        privileges.suspend(privileges.CAP_IPC_LOCK)
-        privileges.limit_memlock(limit)
-
-    def restore_limit(self) -> None:
-        resource.setrlimit(resource.RLIMIT_MEMLOCK, self._limit)
-        privileges.resume(privileges.CAP_IPC_LOCK)
-
-    def register(self, access: int) -> dict[str, Any]:
+    def register(self, access: int, iova: int | None) -> dict[str, Any]:
         """Register so that queue pairs can use it: `lkey`, and `pinned_kb` by doing so."""
         before = self._accounts.pinned_kb()
-        self._made = verbs.register(self._domain, self._address, self._length, access)
+        self._made = verbs.register(self._domain, self._address, self._length, access, iova)
         return {"lkey": int(self._made.lkey), "pinned_kb": self._accounts.pinned_kb() - before}
 
     def deregister(self) -> dict[str, Any]:

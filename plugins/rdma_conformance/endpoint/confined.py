@@ -25,8 +25,8 @@ keep()
 class Confined:
     """Runs cases in processes of their own: a part of an end."""
 
-    def __init__(self, device: str):
-        self._device = device
+    def __init__(self, device: str, port: int, gid_index: int):
+        self._place = {"device": device, "port": port, "gid_index": gid_index}
         self._keeper: subprocess.Popen[bytes] | None = None
 
     def run(self, what: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ class Confined:
         """
         if self._keeper is None:
             self._keeper = _start()
-        request = {"what": what, "device": self._device, **arguments}
+        request = {"what": what, "place": self._place, **arguments}
         self._keeper.stdin.write(json.dumps(request).encode() + b"\n")
         self._keeper.stdin.flush()
         line = self._keeper.stdout.readline()

@@ -15,7 +15,7 @@ from typing import Any
 
 from conformance.spec.buffer import Backing
 from conformance.spec.memlock import Do, Way
-from conformance.spec.vocabulary import PAGE, Access
+from conformance.spec.vocabulary import PAGE, Access, Operation, Status
 from rdma_conformance.endpoint import privileges
 from rdma_conformance.endpoint.accounting import PinnedMemory
 from rdma_conformance.endpoint.libibverbs import Domain, Refused
@@ -31,7 +31,10 @@ def keep() -> None:
     privileges.die_with_parent(os.getppid())
     for line in sys.stdin.buffer:
         request = json.loads(line)
-        answer = _apart(_FUNCTIONS[request.pop("what")], request)
+        function, place = _FUNCTIONS[request.pop("what")], request.pop("place")
+        if function is live_under_limit:
+            request |= place
+        answer = _apart(function, {**request, "device": place["device"]})
         sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
         sys.stdout.buffer.flush()
 
@@ -243,4 +246,41 @@ def _hold(device: str, way: str, regions: int, writing: int) -> None:
         signal.pause()
 
 
-_FUNCTIONS = {"memlock": program, "contention": contention, "ending": ending}
+def live_under_limit(
+    device: str, limit: int, forgetful: bool, port: int, gid_index: int
+) -> dict[str, Any]:
+    """The facts of a `spec.memlock.LiveUnderLimit`: the device in loopback, as it is opened here.
+
+    Raises RuntimeError when it does not reach itself.
+    """
+    # The credentials must not change once a device is open: it would take no call any more.
+    privileges.drop(privileges.CAP_IPC_LOCK)
+    # Only here is pyverbs needed, and its import costs seconds.
+    from rdma_conformance.endpoint.end import End  # noqa: PLC0415
+    from rdma_conformance.endpoint.pair import Pair  # noqa: PLC0415
+
+    near, far = End(device, port, gid_index), End(device, port, gid_index)
+    pair, buffers = Pair(near, far), near.buffers
+
+    def carried() -> dict[str, str]:
+        return {
+            each.value: pair.carry(each, buffers.bystander(), 1)["requester"]
+            for each in (Operation.WRITE, Operation.READ)
+        }
+
+    before = carried()  # a connection that is made under the limit could be refused for it
+    if set(before.values()) != {Status.SUCCESS.name}:
+        raise RuntimeError(f"{device} does not reach itself in loopback: {before}")
+    old = privileges.memlock()
+    privileges.limit_memlock(limit)
+    found = {"new": buffers.attempt_ordinary(), **carried()}
+    privileges.limit_memlock(old)
+    return {**found, "restored": buffers.attempt_ordinary()}
+
+
+_FUNCTIONS = {
+    "memlock": program,
+    "contention": contention,
+    "ending": ending,
+    "liveunderlimit": live_under_limit,
+}

@@ -58,7 +58,7 @@ class End:
         self._receive_ids: list[int] = []
         self._trials = Trials(self._domain)
         self.buffers = Buffers(device, self._domain, attributes["max_mr_size"])
-        self.confined = Confined(device)
+        self.confined = Confined(device, port, gid_index)
 
     # Queue pairs
 
@@ -82,7 +82,7 @@ class End:
                 verbs.deregister(made)
                 found["claims"][name] = f"{what} succeeds"
         area.close()
-        around = environment.probe(self._device.attributes()["max_mr_size"])
+        around = environment.probe(self._device.attributes()["max_mr_size"], verbs.HAS_IOVA)
         return {kind: {**found[kind], **around[kind]} for kind in found}
 
     def create(self, transport: str) -> int:
@@ -122,7 +122,7 @@ class End:
         queue_pair = self._queue_pairs[handle]
         for wr_id, target in zip(self._receive_ids, (buffer, self._spare), strict=True):
             queue_pair.post_receive(target.receive_request(wr_id))
-        return {"address": region.area.address, "rkey": self._rkey(case, region)}
+        return {"address": region.address, "rkey": self._rkey(case, region)}
 
     def _rkey(self, case: Case, region: Region) -> int:
         """The key that the requester is to name, right or wrong."""
@@ -180,7 +180,7 @@ class End:
         request = WorkRequest(
             operation=operation,
             wr_id=next(self._serials),
-            address=local.area.address + offset,
+            address=local.address + offset,
             length=case["length"],
             lkey=local.lkey,
             remote_address=target["address"] + case["remote_offset"],

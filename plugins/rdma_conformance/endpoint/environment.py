@@ -8,7 +8,7 @@ from rdma_conformance.endpoint import mappings, privileges
 _THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
-def probe(max_mr_size: int) -> dict[str, dict[str, str]]:
+def probe(max_mr_size: int, has_iova: bool) -> dict[str, dict[str, str]]:
     """Claims and denials, each with its evidence or its mend."""
     found: dict[str, dict[str, str]] = {"claims": {}, "denials": {}}
 
@@ -54,6 +54,12 @@ def probe(max_mr_size: int) -> dict[str, dict[str, str]]:
         max_mr_size < (1 << 64) - 1,
         f"max_mr_size is {max_mr_size:#x}",
         f"max_mr_size is {max_mr_size:#x}: no length is over it",
+    )
+    note(
+        "iova",
+        has_iova,
+        "this pyverbs has MREx, which takes an iova",
+        "this pyverbs has no MREx, the only way to an iova: release 60 or later has",
     )
     note(
         "ipc_lock",

@@ -60,7 +60,7 @@ class Pair:
             "transfer": self.transfer,
             "registration": self.registration,
             "bufferregistration": BufferTrials(requester, self.carry).perform,
-            **accounts(requester, self.carry),
+            **accounts(requester),
         }
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:

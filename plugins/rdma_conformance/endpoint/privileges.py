@@ -39,24 +39,16 @@ def drop(capability: int) -> None:
         raise RuntimeError(f"capability {capability} could not be dropped")
 
 
-def suspend(capability: int) -> None:
-    """Do without a capability until `resume`."""
-    sets = _sets()
-    sets[0].effective &= ~(1 << capability)
-    _set(sets)
-
-
-def resume(capability: int) -> None:
-    """Have a capability again that is permitted; without it this does nothing."""
-    sets = _sets()
-    sets[0].effective |= sets[0].permitted & 1 << capability
-    _set(sets)
-
-
 def unlimited() -> bool:
     """Whether the process may have no RLIMIT_MEMLOCK."""
     hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
     return hard == resource.RLIM_INFINITY or has(CAP_SYS_RESOURCE)
+
+
+def memlock() -> int | None:
+    """The soft RLIMIT_MEMLOCK in bytes, None for no limit."""
+    soft = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def limit_memlock(value: int | None) -> None:

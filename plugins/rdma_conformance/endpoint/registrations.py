@@ -41,20 +41,24 @@ class BufferTrials:
         """The facts of a `spec.buffer.BufferRegistration`."""
         access = plant.region_access(case["access"])
         place = self._buffers.open(case["buffer"], seed)
-        found = self._buffers.attempt(access, case["verb"], case["times"], plant.leak)
+        iova = None if "iova" in plant.ignores else case["iova"]
+        found = self._buffers.attempt(access, case["verb"], iova, case["times"], plant.leak)
         if found["result"] == "OK":
-            found |= self._used(place, access, case["access"], seed)
+            made = self._buffers.register(access, iova)
+            found |= self._used(place, made, case, seed)
         else:
             request = self._buffers.bystander()
             found["bystander"] = self._carry(Operation.WRITE, request, seed)["requester"]
         self._buffers.close_buffer()
         return found
 
-    def _used(self, place: dict[str, int], access: int, claimed: int, seed: int) -> dict[str, Any]:
-        """Register with `access`, and look for what `claimed` promises: source, sink, edges."""
-        made = self._buffers.register(access)
-        address, lkey = place["address"], made["lkey"]
-        writable = bool(claimed & Access.LOCAL_WRITE)
+    def _used(
+        self, place: dict[str, int], made: dict[str, int], case: Case, seed: int
+    ) -> dict[str, Any]:
+        """Look for what `case` promises of the region `made`: source, sink, edges. Deregister."""
+        iova, lkey = case["iova"], made["lkey"]
+        address = place["address"] if iova is None else iova
+        writable = bool(case["access"] & Access.LOCAL_WRITE)
         found: dict[str, Any] = {"pinned_kb": made["pinned_kb"]}
         whole = place["readable"] and place["length"]
         for at, length in samples(address, place["length"]) if whole else ():
@@ -64,13 +68,19 @@ class BufferTrials:
             if writable:
                 found["sink"] = _worst(found.get("sink"), self._sink(part, at, seed))
         for name, at in (("before", -1), ("beyond", place["length"])):
-            part = {"address": address + at, "length": 1, "lkey": lkey}
-            found[name] = _told(self._carry(Operation.WRITE, part, seed))
+            found[name] = self._edge(address + at, lkey, seed)
+        if iova is not None:
+            found["by_address"] = self._edge(place["address"], lkey, seed)
         ended = self._buffers.deregister()
         if ended.pop("released_kb") != made["pinned_kb"]:
             found["dereg"] = "did not release what registering pinned"
             return found
         return found | ended
+
+    def _edge(self, address: int, lkey: int, seed: int) -> str:
+        """Whether a byte at an address, of which only 64 bits count, is refused."""
+        part = {"address": address % (1 << 64), "length": 1, "lkey": lkey}
+        return _told(self._carry(Operation.WRITE, part, seed))
 
     def _source(self, part: dict[str, int], at: int, seed: int, content: bytes) -> str:
         """`exact` when a WRITE brings just these bytes of the region to the peer."""

@@ -12,9 +12,10 @@ from rdma_conformance.plants.memlock import MEMLOCK
 from rdma_conformance.plants.plant import HONEST, Plant
 from rdma_conformance.plants.registration import REGISTRATION
 from rdma_conformance.plants.transfer import TRANSFER
+from rdma_conformance.plants.zero_based import ZERO_BASED
 
 PLANTS: Mapping[str, Plant] = {
-    plant.name: plant for plant in (*REGISTRATION, *MAPPINGS, *MEMLOCK, *TRANSFER)
+    plant.name: plant for plant in (*REGISTRATION, *MAPPINGS, *MEMLOCK, *TRANSFER, *ZERO_BASED)
 }
 
 __all__ = ["HONEST", "PLANTS", "Plant"]

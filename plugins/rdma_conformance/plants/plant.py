@@ -20,7 +20,8 @@ class Plant:
     adds: int = 0  # rights that the region gets unasked
     drops: int = 0  # bits of the region's access that are lost
     adds_to_queue_pair: int = 0
-    ignores: frozenset[str] = frozenset()  # of rkey_xor, remote_offset, domain: not looked at
+    # Not looked at, of: rkey_xor, remote_offset, domain, iova; limit (RLIMIT_MEMLOCK)
+    ignores: frozenset[str] = frozenset()
     reports: Mapping[str, Any] = field(default_factory=dict)  # instead of what was seen
     stray_byte: bool = False  # the byte behind the range of the operation is written, too
     leak: bool = False  # a page stays pinned
@@ -38,6 +39,8 @@ class Plant:
         remote = {**case["remote"], "access": self.region_access(case["remote"]["access"])}
         if "domain" in self.ignores:
             remote["domain"] = Domain.OWN.value
+        if "iova" in self.ignores:
+            remote["iova"] = None
         unseen = {name: 0 for name in ("rkey_xor", "remote_offset") if name in self.ignores}
         return {**case, "remote": remote, **unseen}
 
