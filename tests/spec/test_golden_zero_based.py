@@ -33,8 +33,8 @@ LOCAL = {
 INVALID = {"result": ["EINVAL"], "left": [[]], "bystander": ["SUCCESS"]}
 
 
-def remote(operation, iova, offset, length=64, page_offset=0, by_address=False):
-    region = Region(ALL, 8192, page_offset, iova=iova, by_address=by_address)
+def remote(operation, iova, offset, length=64, by_address=False):
+    region = Region(ALL, 8192, iova=iova, by_address=by_address)
     return Transfer(operation, length=length, remote=region, remote_offset=offset)
 
 
