@@ -65,6 +65,19 @@ def test_from_any_byte_to_any_byte(case, verify):
 @asks(
     "REG-BUFFER",
     cases=[
+        BufferRegistration(
+            Buffer(length=length, offset=offset), Access.LOCAL_WRITE | Access.ON_DEMAND
+        )
+        for length, offset in ((64, 0), (64, 100), (200, PAGE - 96))
+    ],
+)
+def test_on_demand(case, verify):
+    verify(case)
+
+
+@asks(
+    "REG-BUFFER",
+    cases=[
         BufferRegistration(Buffer(backing, length, offset), ALL_RIGHTS)
         for backing in (Backing.HUGE_2M, Backing.TRANSPARENT_HUGE)
         for length, offset in HUGE_PLACES

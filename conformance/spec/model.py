@@ -10,6 +10,7 @@ from enum import Enum, StrEnum
 from typing import Any
 
 from conformance.spec.buffer import BufferRegistration
+from conformance.spec.crowd import Crowded
 from conformance.spec.memlock import Contention, Ending, LiveUnderLimit, Memlock
 from conformance.spec.vocabulary import PAGE, Access, Operation, Transport, Verdict, short
 
@@ -123,7 +124,7 @@ class Registration:
 
 
 Accounted = Memlock | Contention | Ending | LiveUnderLimit
-Case = Transfer | Registration | BufferRegistration | Accounted
+Case = Transfer | Registration | BufferRegistration | Accounted | Crowded
 
 
 def wire(case: Case) -> dict[str, Any]:

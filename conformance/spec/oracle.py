@@ -1,6 +1,6 @@
 """One door to the oracle: the expectation of any kind of case."""
 
-from conformance.spec import accounting, pinning, registration, transfer, zero_based
+from conformance.spec import accounting, crowding, pinning, registration, transfer, zero_based
 from conformance.spec.memlock import Contention, Ending, LiveUnderLimit, Memlock
 from conformance.spec.model import (
     BufferRegistration,
@@ -25,6 +25,8 @@ def expect(case: Case, caps: Capabilities, seed: int = 0) -> Expectation:
             return accounting.expect(case, caps)
         case Transfer():
             return transfer.expect(case, caps, seed)
+        case _:
+            return crowding.expect(case, caps)
 
 
 def requirement(case: Case) -> str:
@@ -40,3 +42,5 @@ def requirement(case: Case) -> str:
             return accounting.requirement(case)
         case Transfer():
             return transfer.requirement(case)
+        case _:
+            return crowding.requirement(case)

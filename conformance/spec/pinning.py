@@ -58,6 +58,8 @@ def expect(case: BufferRegistration, caps: Capabilities) -> Expectation:
     """All answers allowed to `case` on a device with `caps`."""
     name = requirement(case)
     needed = [_NEEDED[case.buffer.backing]] if case.buffer.backing in _NEEDED else []
+    if case.access & Access.ON_DEMAND:
+        needed += ["odp", "odp_rc_write", "odp_rc_read"]
     if case.buffer.length == OVER_LIMIT:
         needed.append("mr_size_limit")
     for capability in needed:
@@ -130,10 +132,11 @@ def _empty() -> Outcome:
 
 
 def _registered(case: BufferRegistration) -> Outcome:
+    pinned = 0 if case.access & Access.ON_DEMAND else pages(case.buffer)
     facts = {
         "result": ("OK",),
         "reported": ("as asked",),
-        "pinned_kb": (pages(case.buffer) * PAGE // 1024,),
+        "pinned_kb": (pinned * PAGE // 1024,),
         "source": ("exact",),
         "before": ("refused",),
         "beyond": ("refused",),

@@ -37,6 +37,14 @@ class Buffers:
         area = self._bystander.area
         return {"address": area.address, "length": area.length, "lkey": self._bystander.lkey}
 
+    def fill_bystander(self, seed: int) -> dict[str, int]:
+        """Give the bystander the image of a requester's buffer; returns it as `bystander`."""
+        self._bystander.area.fill(image(seed, "local", BYSTANDER))
+        return self.bystander()
+
+    def bystander_changes(self) -> list[Run]:
+        return self._bystander.area.changes()
+
     def open(self, buffer: dict[str, Any], seed: int) -> dict[str, int]:
         """Map the buffer that is a builtin `spec.buffer.Buffer`; returns address and length.
 

@@ -15,10 +15,11 @@ from typing import Any
 
 from conformance.spec.buffer import Backing
 from conformance.spec.memlock import Do, Way
+from conformance.spec.model import ALL_RIGHTS
 from conformance.spec.vocabulary import PAGE, Access, Operation, Status
 from rdma_conformance.endpoint import privileges
 from rdma_conformance.endpoint.accounting import PinnedMemory
-from rdma_conformance.endpoint.libibverbs import Domain, Refused
+from rdma_conformance.endpoint.libibverbs import Domain, Refused, keys
 from rdma_conformance.endpoint.mappings import Mapping, unit
 from rdma_conformance.endpoint.restrack import RegionList
 
@@ -278,7 +279,60 @@ def live_under_limit(
     return {**found, "restored": buffers.attempt_ordinary()}
 
 
+def crowd(device: str, processes: int, threads: int, count: int, forgetful: bool) -> dict[str, Any]:
+    """The facts of a `spec.crowd.Crowd`: keys that all processes hold at once, and the regions
+    that the kernel lists of them when they have ended."""
+    started = [
+        _fork(lambda writing: _join(device, threads, count, writing)) for _ in range(processes)
+    ]
+    answers = []
+    for _, reading in started:
+        with os.fdopen(reading, "rb") as pipe:
+            answers.append(json.loads(pipe.readline()))
+    for pid, _ in started:
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+    listing = RegionList(device)
+    given = [tuple(key) for answer in answers for key in answer["keys"]]
+    return {
+        "errors": sorted({error for answer in answers for error in answer["errors"]}),
+        "regions": len(given),
+        "lkeys": len({lkey for lkey, _ in given}) - forgetful,
+        "rkeys": len({rkey for _, rkey in given}),
+        "after": sum(len(listing.lengths(pid)) for pid, _ in started),
+    }
+
+
+def _join(device: str, threads: int, count: int, writing: int) -> None:
+    """Register with so many threads, tell the keys, and hold all until SIGTERM."""
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    domain, mapping = Domain(device), Mapping(Backing.ANONYMOUS, PAGE, b"")
+    held: list[Any] = []
+    errors: set[str] = set()
+
+    def work() -> None:
+        for _ in range(count):
+            try:
+                # Some churn in between, so that keys are given, taken back and given again.
+                domain.deregister(domain.register(mapping.address, PAGE, ALL_RIGHTS))
+                held.append(domain.register(mapping.address, PAGE, ALL_RIGHTS))
+            except Refused as refused:
+                errors.add(refused.name)
+
+    workers = [threading.Thread(target=work) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    answer = {"keys": [keys(each) for each in held], "errors": sorted(errors)}
+    with os.fdopen(writing, "wb", closefd=False) as pipe:
+        pipe.write(json.dumps(answer).encode() + b"\n")
+    while True:
+        signal.pause()
+
+
 _FUNCTIONS = {
+    "crowd": crowd,
     "memlock": program,
     "contention": contention,
     "ending": ending,

@@ -19,7 +19,10 @@ from rdma_conformance.endpoint import environment, verbs
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.buffers import Buffers
+from rdma_conformance.endpoint.changing import Changing
+from rdma_conformance.endpoint.churns import Churns
 from rdma_conformance.endpoint.confined import Confined
+from rdma_conformance.endpoint.overlaps import Overlaps
 from rdma_conformance.endpoint.region import Region, Regions
 from rdma_conformance.endpoint.trial import Trials
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
@@ -59,6 +62,9 @@ class End:
         self._trials = Trials(self._domain)
         self.buffers = Buffers(device, self._domain, attributes["max_mr_size"])
         self.confined = Confined(device, port, gid_index)
+        self.overlaps = Overlaps(self._domain)
+        self.churns = Churns(device, attributes["max_mr"])
+        self.changing = Changing(device, self._domain)
 
     # Queue pairs
 
@@ -303,6 +309,8 @@ class End:
         self._regions.close()
         self.buffers.close()
         self.confined.close()
+        for part in (self.overlaps, self.churns, self.changing):
+            part.close()
         self._spare.close()
         self._sent.close()
         self._received.close()

@@ -15,6 +15,7 @@ from conformance.spec.vocabulary import PAGE
 PROT_NONE = 0
 READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
 PRIVATE, SHARED, ANONYMOUS = mmap.MAP_PRIVATE, mmap.MAP_SHARED, mmap.MAP_ANONYMOUS
+MAP_FIXED = 0x10
 MAP_HUGETLB = 0x40000
 MAP_HUGE_SHIFT = 26
 MADV_HUGEPAGE = 14
@@ -99,6 +100,13 @@ class Mapping:
         _check(-1 if found == FAILED else 0, "mmap")
         self._kept.append((found, self.size))
         return int(found)
+
+    def renew(self) -> None:
+        """Unmap all of it, and map fresh anonymous memory at the same addresses."""
+        self.unmap(self.address, self.size)
+        flags = PRIVATE | ANONYMOUS | MAP_FIXED
+        found = _libc.mmap(self.address, self.size, READ_WRITE, flags, -1, 0)
+        _check(-1 if found == FAILED else 0, "mmap")
 
     def unmap(self, address: int, size: int) -> None:
         """Unmap a part: from then on it is a hole."""

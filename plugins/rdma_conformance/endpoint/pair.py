@@ -13,6 +13,7 @@ from conformance.spec.model import ALL_RIGHTS, GUARD, Region, Transfer, wire
 from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, Status
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
+from rdma_conformance.endpoint.crowds import Crowds
 from rdma_conformance.endpoint.memlock import accounts
 from rdma_conformance.endpoint.registrations import BufferTrials
 from rdma_conformance.plants import HONEST, Plant
@@ -61,6 +62,7 @@ class Pair:
             "registration": self.registration,
             "bufferregistration": BufferTrials(requester, self.carry).perform,
             **accounts(requester),
+            **Crowds(requester, responder, self.carry, self.reach).performers(),
         }
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:
@@ -194,6 +196,20 @@ class Pair:
         facts = self._facts(link, case, asked)
         self._settle(link, asked, facts)
         return {**asked, **facts}
+
+    def reach(self, operation: Operation, target: dict[str, int], seed: int) -> dict[str, Any]:
+        """Everything both sides see of an operation between the requester's bystander and a
+        `target` (address and rkey) of the responder; `bystander` is what changed in the former."""
+        case = wire(Transfer(operation))
+        link = self._link(case["transport"], case["qp_access"])
+        self._responder.arm(link.responder, case, seed)
+        local = self._requester.buffers.fill_bystander(seed)
+        asked = self._requester.request(
+            link.requester, operation.value, local, target, link.leftover
+        )
+        facts = self._facts(link, case, asked)
+        self._settle(link, asked, facts)
+        return {**asked, **facts, "bystander": self._requester.buffers.bystander_changes()}
 
     def close(self) -> None:
         """Close both ends and all that they hold."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.spec.buffer import HUGE_2M
-from conformance.spec.memory import image, run
+from conformance.spec.memory import Run, image, run
 from conformance.spec.model import GUARD
 from conformance.spec.vocabulary import PAGE, Access, Operation, Status
 from rdma_conformance.endpoint.agreement import NONE, Case
@@ -63,10 +63,10 @@ class BufferTrials:
         whole = place["readable"] and place["length"]
         for at, length in samples(address, place["length"]) if whole else ():
             part = {"address": address + at, "length": length, "lkey": lkey}
-            said = self._source(part, at, seed, image(seed, "local", place["length"])[GUARD:])
-            found["source"] = _worst(found.get("source"), said)
+            content = image(seed, "local", place["length"])[GUARD:]
+            _note(found, "source", *self._source(part, at, seed, content))
             if writable:
-                found["sink"] = _worst(found.get("sink"), self._sink(part, at, seed))
+                _note(found, "sink", *self._sink(part, at, seed))
         for name, at in (("before", -1), ("beyond", place["length"])):
             found[name] = self._edge(address + at, lkey, seed)
         if iova is not None:
@@ -82,24 +82,31 @@ class BufferTrials:
         part = {"address": address % (1 << 64), "length": 1, "lkey": lkey}
         return _told(self._carry(Operation.WRITE, part, seed))
 
-    def _source(self, part: dict[str, int], at: int, seed: int, content: bytes) -> str:
-        """`exact` when a WRITE brings just these bytes of the region to the peer."""
+    def _source(
+        self, part: dict[str, int], at: int, seed: int, content: bytes
+    ) -> tuple[str, list[Run], list[Run]]:
+        """A WRITE from the region: its status, what changed at the peer, what should have."""
         seen = self._carry(Operation.WRITE, part, seed)
-        wanted = [run(0, content[at : at + part["length"]])]
-        return EXACT if seen["region"] == wanted else f"{seen['requester']}: {seen['region']}"
+        return seen["requester"], seen["region"], [run(0, content[at : at + part["length"]])]
 
-    def _sink(self, part: dict[str, int], at: int, seed: int) -> str:
-        """`exact` when a READ changes just these bytes of the region to those of the peer."""
+    def _sink(self, part: dict[str, int], at: int, seed: int) -> tuple[str, list[Run], list[Run]]:
+        """A READ into the region: its status, what changed here, what should have."""
         seen = self._carry(Operation.READ, part, seed)
         length = part["length"]
         arrived = image(seed, "region", max(length, SAMPLE))[GUARD : GUARD + length]
         changed = self._buffers.changes()
         self._buffers.refill()
-        return EXACT if changed == [run(at, arrived)] else f"{seen['requester']}: {changed}"
+        return seen["requester"], changed, [run(at, arrived)]
 
 
-def _worst(before: str | None, now: str) -> str:
-    return now if before in (None, EXACT) else before
+def _note(
+    found: dict[str, Any], name: str, status: str, changed: list[Run], wanted: list[Run]
+) -> None:
+    """Keep the first answer that is not exact, with what was seen then."""
+    if found.setdefault(name, EXACT) != EXACT or changed == wanted:
+        return
+    found[name] = "other bytes" if status == Status.SUCCESS.name else status
+    found[f"{name}_seen"] = changed
 
 
 def _told(seen: dict[str, Any]) -> str:
