@@ -61,9 +61,14 @@ class Churn:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Register until the device has no room, or has as many as its max_mr says."""
+    """Register `count` regions that all live, or as many as the device has room for; then end
+    them all."""
 
-    id: str = "max_mr"
+    count: int | None = None
+
+    @property
+    def id(self) -> str:
+        return "max_mr" if self.count is None else f"regions:{self.count}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,9 @@ def requirement(case: Crowded) -> str:
 
 def effort(case: Case) -> int:
     """How many times the usual time a case may take."""
-    return {Churn: 6, Crowd: 3, Limit: 60}.get(type(case), 1)
+    if isinstance(case, Limit):
+        return 3 if case.count else 60
+    return {Churn: 6, Crowd: 3}.get(type(case), 1)
 
 
 def expect(case: Crowded, caps: Capabilities) -> Expectation:
@@ -56,7 +58,7 @@ def _outcomes(case: Crowded) -> tuple[Outcome, ...]:
     if isinstance(case, Limit):
         facts = {"again": ("OK",), "bystander": success, "left": ([],)}
         full = Outcome("no room, and room again", {**facts, "result": NO_ROOM})
-        return (full, Outcome("as many as claimed", {**facts, "result": ("OK",)}))
+        return (full, Outcome("as many as asked for", {**facts, "result": ("OK",)}))
     facts: dict[str, tuple[Any, ...]]
     match case:
         case Overlap():

@@ -57,7 +57,7 @@ def ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
             return record(question, expectation, {}, judgement)
         cases.insert(0, expectation.control)
     try:
-        with hold(fabric.device, alone=isinstance(question.case, Limit)):
+        with hold(fabric.device, alone=question.case == Limit()):
             patience_s = bound_s * effort(question.case)
             observations = fabric.perform(cases, question.seed, patience_s)
     except (WorkerDied, WorkerHung, WorkerError) as failure:

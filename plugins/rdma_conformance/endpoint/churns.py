@@ -39,10 +39,11 @@ class Churns:
             self._leaked.append(self._register())
         return {"errors": sorted(errors), "left": self._accounts.left(before)}
 
-    def fill(self) -> str:
-        """Register until the device refuses, or has as many as it claims: the errno, or OK."""
+    def fill(self, count: int | None) -> str:
+        """Register until the device refuses, or has `count` (None: as many as it claims): the
+        errno, or OK."""
         self._before = self._accounts.balance()
-        while len(self._live) < self._max_mr:
+        while len(self._live) < (count or self._max_mr):
             try:
                 self._live.append(self._register())
             except Refused as refused:

@@ -89,7 +89,7 @@ class Crowds:
     def limit(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
         churns, bystander = self._requester.churns, self._requester.buffers.bystander()
         self._carry(Operation.WRITE, bystander, seed)  # what a connection pins is not counted
-        result = churns.fill()
+        result = churns.fill(case["count"])
         seen = self._carry(Operation.WRITE, bystander, seed)
         return {"result": result, "bystander": seen["requester"], **churns.empty(plant.leak)}
 

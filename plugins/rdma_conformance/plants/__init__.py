@@ -7,6 +7,7 @@ of a case is always performed honestly.
 
 from collections.abc import Mapping
 
+from rdma_conformance.plants.many import MANY
 from rdma_conformance.plants.mappings import MAPPINGS
 from rdma_conformance.plants.memlock import MEMLOCK
 from rdma_conformance.plants.plant import HONEST, Plant
@@ -15,7 +16,8 @@ from rdma_conformance.plants.transfer import TRANSFER
 from rdma_conformance.plants.zero_based import ZERO_BASED
 
 PLANTS: Mapping[str, Plant] = {
-    plant.name: plant for plant in (*REGISTRATION, *MAPPINGS, *MEMLOCK, *TRANSFER, *ZERO_BASED)
+    plant.name: plant
+    for plant in (*REGISTRATION, *MAPPINGS, *MEMLOCK, *MANY, *TRANSFER, *ZERO_BASED)
 }
 
 __all__ = ["HONEST", "PLANTS", "Plant"]
