@@ -1,20 +1,24 @@
 """Who may use a device at the same time: one case that takes all of it, or any number of others.
 
-The lock is a file, so that it holds across the processes of a distributed run and other runs of
-this host.
+The lock is on a file of the device in sysfs (flock(2)), so that it holds across the processes of
+a distributed run and across runs on this host, and leaves nothing behind.
 """
 
 import fcntl
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rdma_conformance.device import SYSFS
+
 
 @contextmanager
-def hold(device: str, alone: bool) -> Iterator[None]:
+def hold(device: str, alone: bool, root: Path = SYSFS) -> Iterator[None]:
     """Wait until the device can be used, `alone` or with others, and keep it so."""
-    path = Path(tempfile.gettempdir()) / f"rdma-conformance-{device}.lock"
-    with path.open("a") as file:
+    path = root / device / "node_guid"
+    if not path.exists():  # it is gone: asking it will say so
+        yield
+        return
+    with path.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         yield
