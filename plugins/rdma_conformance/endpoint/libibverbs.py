@@ -70,7 +70,8 @@ class Domain:
                 if library.ibv_get_device_name(each).decode() == device:
                     self._context = _made("ibv_open_device", each)
         finally:
-            library.ibv_free_device_list(devices)
+            if devices:
+                library.ibv_free_device_list(devices)
         if self._context is None:
             raise Refused(f"ibv_open_device({device})", errno.ENODEV)
         self._domain = _made("ibv_alloc_pd", self._context)
