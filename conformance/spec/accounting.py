@@ -6,6 +6,9 @@ from conformance.spec.memlock import About, Contention, Ending, LiveUnderLimit, 
 from conformance.spec.model import Capabilities, Expectation, Outcome
 from conformance.spec.vocabulary import Access, Status
 
+# Bytes of RLIMIT_MEMLOCK that the largest case needs, what an open device pins included.
+MEMLOCK_ROOM = 8 << 20
+
 Accounted = Memlock | Contention | Ending | LiveUnderLimit
 
 
@@ -57,9 +60,11 @@ def expect(case: Accounted, caps: Capabilities) -> Expectation:
 
 
 def _needed(case: Accounted) -> list[str]:
+    needed = ["memlock_room"]
     if not isinstance(case, Memlock):
-        return []
-    needed = ["ipc_lock"] if case.capable else []
+        return needed
+    if case.capable:
+        needed.append("ipc_lock")
     if case.limit is None:
         needed.append("unlimited_memlock")
     if any(step.access & Access.ON_DEMAND for step in case.steps):

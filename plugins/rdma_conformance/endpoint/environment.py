@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from conformance.spec.accounting import MEMLOCK_ROOM
 from conformance.spec.buffer import HUGE_1G, HUGE_2M, Backing
 from rdma_conformance.endpoint import mappings, privileges
 
@@ -68,8 +69,14 @@ def probe(max_mr_size: int, has_iova: bool) -> dict[str, dict[str, str]]:
         "the endpoint has no CAP_IPC_LOCK of the first user namespace: run the suite as root",
     )
     note(
+        "memlock_room",
+        privileges.may_limit(MEMLOCK_ROOM),
+        f"RLIMIT_MEMLOCK can be {MEMLOCK_ROOM} bytes",
+        f"RLIMIT_MEMLOCK can not be {MEMLOCK_ROOM} bytes: ulimit -Hl {MEMLOCK_ROOM >> 10}, or root",
+    )
+    note(
         "unlimited_memlock",
-        privileges.unlimited(),
+        privileges.may_limit(None),
         "RLIMIT_MEMLOCK can be lifted",
         "RLIMIT_MEMLOCK can not be lifted: ulimit -l unlimited, or run the suite as root",
     )

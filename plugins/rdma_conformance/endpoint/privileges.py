@@ -39,10 +39,11 @@ def drop(capability: int) -> None:
         raise RuntimeError(f"capability {capability} could not be dropped")
 
 
-def unlimited() -> bool:
-    """Whether the process may have no RLIMIT_MEMLOCK."""
+def may_limit(value: int | None) -> bool:
+    """Whether the process may have an RLIMIT_MEMLOCK of `value` bytes, or none."""
     hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
-    return hard == resource.RLIM_INFINITY or has(CAP_SYS_RESOURCE)
+    room = hard == resource.RLIM_INFINITY or (value is not None and value <= hard)
+    return room or has(CAP_SYS_RESOURCE)
 
 
 def memlock() -> int | None:
@@ -52,10 +53,12 @@ def memlock() -> int | None:
 
 
 def limit_memlock(value: int | None) -> None:
-    """Set the soft RLIMIT_MEMLOCK to `value` bytes, None for no limit."""
+    """Set the soft RLIMIT_MEMLOCK to `value` bytes, None for no limit; the hard one if need be."""
     hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
     if value is None:
         value = hard = resource.RLIM_INFINITY
+    elif hard != resource.RLIM_INFINITY:
+        hard = max(hard, value)
     resource.setrlimit(resource.RLIMIT_MEMLOCK, (value, hard))
 
 
