@@ -81,7 +81,8 @@ def _control(case: Registration) -> Registration:
 
 
 def _refused(name: str, errnos: tuple[str, ...], verdict: Verdict = Verdict.PASS) -> Outcome:
-    return Outcome(name, {"result": errnos, "addressing": ([],), "pinned_left": (0,)}, verdict)
+    facts = {"result": errnos, "addressing": ([],), "pinned_left": (0,), "left": ([],)}
+    return Outcome(name, facts, verdict)
 
 
 def _registered(access: int) -> list[Outcome]:

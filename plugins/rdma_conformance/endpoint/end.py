@@ -59,7 +59,7 @@ class End:
         self._handles = count(1)
         self._serials = count(1)
         self._receive_ids: list[int] = []
-        self._trials = Trials(self._domain)
+        self._trials = Trials(self._domain, device)
         self.buffers = Buffers(device, self._domain, attributes["max_mr_size"])
         self.confined = Confined(device, port, gid_index)
         self.overlaps = Overlaps(self._domain)
