@@ -8,9 +8,8 @@ from .golden import ALL, BARE, FG, FP, HT, LW, MWB, ODP, RA, RO, RR, RW, ZB, Row
 KEPT = {"reported": ["as asked"], "dereg": ["OK"], "pinned_left": [0]}
 OK = {"result": ["OK"], "addressing": [["address"]], **KEPT}
 REGISTERED = {Verdict.PASS: OK}
-INVALID = {
-    Verdict.PASS: {"result": ["EINVAL"], "addressing": [[]], "pinned_left": [0], "left": [[]]}
-}
+NOTHING = {"addressing": [[]], "pinned_left": [0], "left": [[]]}
+INVALID = {Verdict.PASS: {"result": ["EINVAL"], **NOTHING}}
 NOT_TAKEN = {
     "result": ["EOPNOTSUPP", "EINVAL", "EPROTONOSUPPORT"],
     **NOTHING,

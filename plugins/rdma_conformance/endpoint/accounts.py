@@ -25,9 +25,7 @@ class Accounts:
         self._maps = os.open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC)
 
     def balance(self) -> Balance:
-        return Balance(
-            self._pinned.kilobytes(), self._count_mappings(), len(self._regions.lengths())
-        )
+        return Balance(self._pinned.kilobytes(), self._count_mappings(), self._regions.count())
 
     def left(self, before: Balance) -> list[str]:
         """What differs from `before`, in words; empty when all is as it was."""

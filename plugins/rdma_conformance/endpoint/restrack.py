@@ -32,9 +32,21 @@ class RegionList:
         owner = os.getpid() if pid is None else pid
         return sorted(length for each, length in self._dump() if each == owner)
 
+    def count(self) -> int:
+        """How many regions this process has, at a tenth of the cost of their lengths.
+
+        An entry holds the process's number once, as this attribute; the only other one that long
+        is a length, which would have to be more than 2^32 times as many bytes to look like it.
+        """
+        owner = struct.pack("=HHI", 8, ATTR_RES_PID, os.getpid())
+        return sum(body.count(owner) for body in self._bodies())
+
+    def _bodies(self) -> Iterator[bytes]:
+        return _dump(CMD_RES_MR_GET, struct.pack("=HHI", 8, ATTR_DEV_INDEX, self._index))
+
     def _dump(self) -> Iterator[tuple[int, int]]:
         """Process and length of each region. Raises OSError when the kernel refuses."""
-        for body in _dump(CMD_RES_MR_GET, struct.pack("=HHI", 8, ATTR_DEV_INDEX, self._index)):
+        for body in self._bodies():
             yield from _regions(body)
 
 
