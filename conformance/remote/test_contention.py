@@ -1,6 +1,6 @@
 """Is an update of one queue pair ever lost to one of another?"""
 
-from conformance.spec.model import Contention, Topology
+from conformance.spec.model import ConcurrentAtomics, Topology
 from conformance.spec.vocabulary import Operation
 from rdma_conformance.suite import asks
 
@@ -8,7 +8,7 @@ from rdma_conformance.suite import asks
 @asks(
     "ATOMIC-CONTENTION",
     cases=[
-        Contention(operation, topology=topology)
+        ConcurrentAtomics(operation, topology=topology)
         for operation in (Operation.FETCH_ADD, Operation.CMP_SWAP)
         for topology in Topology
     ],

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum, StrEnum
 from typing import Any
 
+from conformance.spec.buffer import BufferRegistration
+from conformance.spec.crowd import Crowded
+from conformance.spec.memlock import Contention, Ending, LiveUnderLimit, Memlock
 from conformance.spec.operations import ALL_RIGHTS, EIGHT_BYTES, Placement, full_rights
-from conformance.spec.vocabulary import Access, Operation, Transport, Verdict, short
+from conformance.spec.vocabulary import PAGE, Access, Operation, Transport, Verdict, short
 
-PAGE = 4096
 GUARD = 64  # bytes before and after every region that no operation may touch
 
 Observation = Mapping[str, Any]
@@ -60,11 +62,17 @@ class Topology(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A memory region of one side: `length` bytes from `page_offset` bytes into a page."""
+    """A memory region of one side: `length` bytes from `page_offset` bytes into a page.
+
+    `iova` is the number by which its first byte is addressed, instead of its virtual address;
+    `by_address`: work requests name the virtual address all the same.
+    """
 
     access: Access
     length: int = PAGE
     page_offset: int = 0
+    iova: int | None = None
+    by_address: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +151,7 @@ def _words(case: Transfer) -> Iterator[str]:
     full = full_rights(case.operation, case.placement)
     if case.remote.access != full:
         yield f"region:{short(case.remote.access)}"
-    if case.remote.page_offset or case.remote.length != PAGE:
-        yield f"region:{case.remote.length}@{case.remote.page_offset}"
+    yield from _place_words(case.remote)
     if case.qp_access != full:
         yield f"qp:{short(case.qp_access)}"
     if case.length != (8 if case.operation in EIGHT_BYTES else 64):
@@ -162,6 +169,15 @@ def _words(case: Transfer) -> Iterator[str]:
         yield f"receive:{case.posted}"
     if case.recover:
         yield "recover"
+
+
+def _place_words(region: Region) -> Iterator[str]:
+    if region.page_offset or region.length != PAGE:
+        yield f"region:{region.length}@{region.page_offset}"
+    if region.iova is not None:
+        yield f"iova:{region.iova:#x}"
+    if region.by_address:
+        yield "by_address"
 
 
 def _key_words(case: Transfer) -> Iterator[str]:
@@ -198,7 +214,7 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
-class Contention:
+class ConcurrentAtomics:
     """Bursts of an atomic `operation` of two queue pairs at the same eight bytes."""
 
     operation: Operation
@@ -210,7 +226,8 @@ class Contention:
         return f"{self.operation}-{self.topology}-{self.bursts}_bursts"
 
 
-Case = Transfer | Registration | Contention
+Accounted = Memlock | Contention | Ending | LiveUnderLimit
+Case = Transfer | ConcurrentAtomics | Registration | BufferRegistration | Accounted | Crowded
 
 
 def wire(case: Case) -> dict[str, Any]:
@@ -225,6 +242,8 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if hasattr(value, "__dataclass_fields__"):
         return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
     return value
 
 
@@ -279,9 +298,10 @@ __all__ = [
     "ALL_RIGHTS",
     "GUARD",
     "PAGE",
+    "BufferRegistration",
     "Capabilities",
     "Case",
-    "Contention",
+    "ConcurrentAtomics",
     "Expectation",
     "Key",
     "Observation",

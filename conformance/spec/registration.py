@@ -30,8 +30,9 @@ CLAIMED_BY = {
 NOT_TAKEN = ("EOPNOTSUPP", "EINVAL", "EPROTONOSUPPORT")
 
 
-def requirement(access: int) -> str:
-    """The id of the rule that registering with `access` asks."""
+def requirement(case: Registration) -> str:
+    """The id of the rule that a registration asks."""
+    access = case.access
     if access & ~(DEFINED | OPTIONAL):
         return "REG-UNDEFINED-BIT"
     if access & NEEDS_LOCAL_WRITE and not access & Access.LOCAL_WRITE:
@@ -45,10 +46,10 @@ def requirement(access: int) -> str:
     return "REG-FLAGS-LEGAL" if access else "REG-NO-RIGHTS"
 
 
-def expect(case: Registration, caps: Capabilities) -> Expectation:
+def expect(case: Registration, caps: Capabilities, seed: int = 0) -> Expectation:
     """All answers allowed to `case` on a device with `caps`."""
     access = case.access
-    name = requirement(access)
+    name = requirement(case)
     unclaimed = [
         flag
         for flag, capability in CLAIMED_BY.items()
@@ -81,7 +82,8 @@ def _control(case: Registration) -> Registration:
 
 
 def _refused(name: str, errnos: tuple[str, ...], verdict: Verdict = Verdict.PASS) -> Outcome:
-    return Outcome(name, {"result": errnos, "addressing": ([],), "pinned_left": (0,)}, verdict)
+    facts = {"result": errnos, "addressing": ([],), "pinned_left": (0,), "left": ([],)}
+    return Outcome(name, facts, verdict)
 
 
 def _registered(access: int) -> list[Outcome]:

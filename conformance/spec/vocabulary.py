@@ -2,6 +2,8 @@
 
 from enum import IntEnum, IntFlag, StrEnum
 
+PAGE = 4096  # bytes: the unit in which memory is mapped, pinned and accounted
+
 
 class Access(IntFlag):
     """IBV_ACCESS_* flags (ibv_reg_mr(3), rdma-core libibverbs/verbs.h)."""

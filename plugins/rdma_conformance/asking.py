@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.spec import oracle
+from conformance.spec.crowd import Limit
+from conformance.spec.crowding import effort
 from conformance.spec.memory import AnyPrefix
 from conformance.spec.model import Case, Expectation, Observation, Outcome, wire
 from conformance.spec.vocabulary import Verdict
 from rdma_conformance.catalogue import Requirement
 from rdma_conformance.deviations import Deviation
 from rdma_conformance.endpoint.client import WorkerDied, WorkerError, WorkerHung
+from rdma_conformance.exclusive import hold
 from rdma_conformance.fabric import Fabric
 from rdma_conformance.verdict import Difference, Judgement, control_differences, judge
 
@@ -55,7 +58,9 @@ def ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
             return record(question, expectation, {}, judgement)
         cases.insert(0, expectation.control)
     try:
-        observations = fabric.perform(cases, question.seed, bound_s)
+        with hold(fabric.device, alone=question.case == Limit()):
+            patience_s = bound_s * effort(question.case)
+            observations = fabric.perform(cases, question.seed, patience_s)
     except (WorkerDied, WorkerHung, WorkerError) as failure:
         return record(question, expectation, {}, _worker_failure(failure))
     observed = observations[-1]

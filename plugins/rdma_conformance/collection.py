@@ -7,6 +7,7 @@ import pytest
 
 from conformance.spec.vocabulary import Level
 from rdma_conformance.catalogue import Catalogue
+from rdma_conformance.options import PROFILES
 from rdma_conformance.suites import SUITES, root_of
 
 
@@ -69,6 +70,20 @@ def _holds_suites(place: Path) -> bool:
     """Whether all the suites lie at or below `place`."""
     inner = place / SUITES.name / "requirements"
     return root_of(place / "any") == place or inner.is_dir() or place in SUITES.parents
+
+
+def beyond(items: list[pytest.Item], profile: str) -> Sequence[pytest.Item]:
+    """Take the cases out that `profile` does not ask; those taken out."""
+    asked = PROFILES[: PROFILES.index(profile) + 1]
+    taken_out = [item for item in items if _profile_of(item) not in asked]
+    items[:] = [item for item in items if _profile_of(item) in asked]
+    return taken_out
+
+
+def _profile_of(item: pytest.Item) -> str:
+    """The least profile that asks an item; tests that are no cases are always run."""
+    mark = item.get_closest_marker("profile")
+    return mark.args[0] if mark else PROFILES[0]
 
 
 def order_hazards(items: list[pytest.Item], allowed: bool) -> Sequence[pytest.Item]:

@@ -11,6 +11,8 @@ DEFAULT_BOUND_S = 30.0
 LONGEST_BOUND_S = 86400.0  # a worker can not wait for ever: asked to, it looked like a crash
 DEFAULT_PORT = 1
 DEFAULT_SEED = 1
+PROFILES = ("quick", "standard", "exhaustive")  # each asks all that those before it ask
+DEFAULT_PROFILE = "standard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class Options:
     results: Path
     deviations: tuple[Path, ...]
     allow_hazard: bool
+    profile: str
     bound_s: float
     seed: int
     plant: str | None
@@ -93,6 +96,13 @@ def add_options(parser: pytest.Parser) -> None:
         help="more known deviations (TOML), beside those that come with the suite; repeatable",
     )
     add(
+        "--profile",
+        choices=PROFILES,
+        default=DEFAULT_PROFILE,
+        help="how much to ask: quick (the first cases of each rule, for a smoke test), standard, "
+        "or exhaustive (also what takes minutes or exhausts the device) (default: %(default)s)",
+    )
+    add(
         "--allow-hazard",
         action="store_true",
         help="also ask what can take a broken kernel down; those cases run last. "
@@ -150,6 +160,7 @@ def read_options(config: pytest.Config) -> Options:
         results=base / "results",
         deviations=tuple(base / path for path in get("--deviations")),
         allow_hazard=get("--allow-hazard"),
+        profile=get("--profile"),
         bound_s=bound_s,
         seed=get("--seed"),
         plant=get("--plant"),

@@ -34,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "hazard: can take a broken kernel down; needs --allow-hazard, and runs last"
     )
+    config.addinivalue_line("markers", "profile(name): the least --profile that asks it")
     handover = getattr(config, "workerinput", {}).get("rdma_conformance")
     try:
         run = prepare(read_options(config), handover)
@@ -62,6 +63,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # A worker of a distributed run can't end it in one line: its controller does.
     if not (run.identity or config.option.collectonly or hasattr(config, "workerinput")):
         raise no_device()
+    if taken_out := collection.beyond(items, run.options.profile):
+        config.hook.pytest_deselected(items=taken_out)
     if taken_out := collection.order_hazards(items, run.options.allow_hazard):
         config.hook.pytest_deselected(items=taken_out)
 

@@ -148,6 +148,8 @@ def again(nodeid: str, options: Options) -> str:
         words += ["--deviations", shlex.quote(str(path))]
     if options.allow_hazard:
         words += ["--allow-hazard"]
+    if options.profile == "exhaustive":
+        words += ["--profile", "exhaustive"]
     if options.seed != DEFAULT_SEED:
         words += ["--seed", str(options.seed)]
     return " ".join(words)

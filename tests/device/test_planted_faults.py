@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from conformance.spec.crowding import effort
 from conformance.spec.model import wire
 from conformance.spec.vocabulary import Level
 from rdma_conformance.fabric import open_fabric
@@ -33,7 +34,8 @@ def test_a_planted_fault_breaks_its_requirement_and_no_other(plant, run):
     cases = all_cases().items()
     triggered = {name: case for name, case in cases if plant.when(wire(case))}
     assert triggered, "no case triggers this fault"
-    asked = dict(list(cases)[::SAMPLE]) | triggered
+    usual = [each for each in cases if effort(each[1]) == 1]
+    asked = dict(usual[::SAMPLE]) | triggered
     settings = replace(fabric_settings(run.options), plant=plant.name, setup_rxe=False)
     fabric = open_fabric(settings)
     try:

@@ -60,7 +60,7 @@ def test_a_fault_does_something(plant):
     assert re.fullmatch(r"[a-z-]+", plant.name)
     changed = plant.report({"fact": 1}) != {"fact": 1}
     access = plant.region_access(ALL_RIGHTS) != ALL_RIGHTS or plant.region_access(0) != 0
-    altered = access or plant.adds_to_queue_pair or plant.drops or plant.performs
+    altered = access or plant.adds_to_queue_pair or plant.drops or plant.performs or plant.ignores
     assert changed or altered or plant.stray_byte or plant.leak or plant.misbehave
 
 

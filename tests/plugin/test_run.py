@@ -27,6 +27,7 @@ OPTIONS = Options(
     results=Path("/somewhere/results"),
     deviations=(),
     allow_hazard=False,
+    profile="standard",
     bound_s=30.0,
     seed=1,
     plant=None,
@@ -83,11 +84,12 @@ def test_again_says_all_by_which_the_case_was_asked():
         gid_index=3,
         deviations=(Path("/a b.toml"),),
         allow_hazard=True,
+        profile="exhaustive",
         seed=9,
     )
     assert again("x::y[z]", asked) == (
         "pytest 'x::y[z]' --device mlx5_0 --port 2 --gid-index 3 --deviations '/a b.toml' "
-        "--allow-hazard --seed 9"
+        "--allow-hazard --profile exhaustive --seed 9"
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from conformance.spec import oracle
 from conformance.spec.model import (
     Capabilities,
-    Contention,
+    ConcurrentAtomics,
     Key,
     Operand,
     Posted,
@@ -365,12 +365,12 @@ CONTENTION_ROWS = [
     # Two queue pairs post 8 requests each in a burst.
     Row(
         "ATOMIC-CONTENTION",
-        Contention(Operation.FETCH_ADD, bursts=2),
+        ConcurrentAtomics(Operation.FETCH_ADD, bursts=2),
         answer(requester=["SUCCESS"], value=32, returned=list(range(32))),
     ),
     Row(
         "ATOMIC-CONTENTION",
-        Contention(Operation.CMP_SWAP, bursts=2),
+        ConcurrentAtomics(Operation.CMP_SWAP, bursts=2),
         answer(requester=["SUCCESS"], value=16, returned=list(range(16))),
     ),
 ]

@@ -8,11 +8,11 @@ from .golden import ALL, BARE, FG, FP, HT, LW, MWB, ODP, RA, RO, RR, RW, ZB, Row
 KEPT = {"reported": ["as asked"], "dereg": ["OK"], "pinned_left": [0]}
 OK = {"result": ["OK"], "addressing": [["address"]], **KEPT}
 REGISTERED = {Verdict.PASS: OK}
-INVALID = {Verdict.PASS: {"result": ["EINVAL"], "addressing": [[]], "pinned_left": [0]}}
+NOTHING = {"addressing": [[]], "pinned_left": [0], "left": [[]]}
+INVALID = {Verdict.PASS: {"result": ["EINVAL"], **NOTHING}}
 NOT_TAKEN = {
     "result": ["EOPNOTSUPP", "EINVAL", "EPROTONOSUPPORT"],
-    "addressing": [[]],
-    "pinned_left": [0],
+    **NOTHING,
 }
 UNCLAIMED = {Verdict.NOT_SUPPORTED: NOT_TAKEN}
 EITHER = {Verdict.PASS: NOT_TAKEN}
@@ -77,7 +77,12 @@ REGISTRATION_ROWS = [
         # A device that claims the flag may refuse this memory, but not the flag as such.
         {
             Verdict.PASS: OK,
-            Verdict.NOTE: {"result": ["EINVAL"], "addressing": [[]], "pinned_left": [0]},
+            Verdict.NOTE: {
+                "result": ["EINVAL"],
+                "addressing": [[]],
+                "pinned_left": [0],
+                "left": [[]],
+            },
         },
     ),
     Row("REG-FLUSH-PERSISTENT", Registration(LW | FP), UNCLAIMED, BARE),

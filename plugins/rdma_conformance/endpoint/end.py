@@ -11,10 +11,15 @@ from typing import Any
 from conformance.spec.model import Key
 from conformance.spec.refusal import GRH
 from conformance.spec.vocabulary import Access, Operation, Transport, access_words
-from rdma_conformance.endpoint import verbs
+from rdma_conformance.endpoint import environment, verbs
 from rdma_conformance.endpoint.agreement import SPARE, Case
 from rdma_conformance.endpoint.arena import Area
+from rdma_conformance.endpoint.buffers import Buffers
 from rdma_conformance.endpoint.bursts import Bursts
+from rdma_conformance.endpoint.changing import Changing
+from rdma_conformance.endpoint.churns import Churns
+from rdma_conformance.endpoint.confined import Confined
+from rdma_conformance.endpoint.overlaps import Overlaps
 from rdma_conformance.endpoint.queues import Queues
 from rdma_conformance.endpoint.region import Region, Regions
 from rdma_conformance.endpoint.requester import Requester
@@ -50,7 +55,12 @@ class End:
         self.requester = Requester(self.queues, self._regions, self._spare)
         self.responder = Responder(self.queues, self._regions, self._spare, self._header)
         self.bursts = Bursts(self.queues, self._regions)
-        self._trials = Trials(self._domain)
+        self._trials = Trials(self._domain, device)
+        self.buffers = Buffers(device, self._domain, attributes["max_mr_size"])
+        self.confined = Confined(device, port, gid_index)
+        self.overlaps = Overlaps(self._domain)
+        self.churns = Churns(device, attributes["max_mr"])
+        self.changing = Changing(device, self._domain)
 
     def attributes(self) -> dict[str, Any]:
         """The device's limits and capability words, with the port's own."""
@@ -85,7 +95,8 @@ class End:
         self.queues.destroy(handle)
         kind = "claims" if inline else "denials"
         found[kind]["inline"] = f"a queue pair takes {inline} bytes of inline data"
-        return found
+        around = environment.probe(self._device.attributes()["max_mr_size"], verbs.HAS_IOVA)
+        return {kind: {**found[kind], **around[kind]} for kind in found}
 
     # Registrations on trial
 
@@ -107,6 +118,24 @@ class End:
         )
         return self.requester.post(handle, request, leftover)
 
+    def request(
+        self,
+        handle: int,
+        operation: str,
+        local: dict[str, int],
+        target: dict[str, int],
+        leftover: int,
+    ) -> dict[str, str]:
+        """Post `operation` between memory here (address, length, lkey) and a target there."""
+        request = WorkRequest(
+            Operation(operation),
+            self.queues.serial(),
+            [(local["address"], local["length"], local["lkey"])],
+            remote_address=target["address"],
+            rkey=target["rkey"],
+        )
+        return self.requester.post(handle, request, leftover)
+
     def deregister(self, leak: bool) -> dict[str, Any]:
         """End the trial; see `Trials`."""
         return self._trials.deregister(leak)
@@ -122,6 +151,10 @@ class End:
         """Close all in the order that no kernel stumbles over: queue pairs before regions."""
         self.queues.close()
         self._regions.close()
+        self.buffers.close()
+        self.confined.close()
+        for part in (self.overlaps, self.churns, self.changing):
+            part.close()
         self._spare.close()
         self._header.close()
         self._domain.close()

@@ -14,6 +14,9 @@ from conformance.spec.operations import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, Status, Transport
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.contention import contend
+from rdma_conformance.endpoint.crowds import Crowds
+from rdma_conformance.endpoint.memlock import accounts
+from rdma_conformance.endpoint.registrations import BufferTrials
 from rdma_conformance.plants import HONEST, Plant
 
 POOLED = 64  # connected pairs of queue pairs; the least recently used beyond that is closed
@@ -70,7 +73,10 @@ class Pair:
         self._performers = {
             "transfer": self.transfer,
             "registration": self.registration,
-            "contention": lambda case, seed, plant: contend(self, case),
+            "concurrentatomics": lambda case, seed, plant: contend(self, case),
+            "bufferregistration": BufferTrials(requester, self.carry).perform,
+            **accounts(requester),
+            **Crowds(requester, responder, self.carry, self.reach).performers(),
         }
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:
@@ -224,6 +230,34 @@ class Pair:
         self._settle(link, asked, facts)
         source = image(seed, "local", length)[GUARD : GUARD + length]
         return facts["region"] == [run(0, source)] and asked["requester"] == SUCCESS
+
+    def carry(self, operation: Operation, local: dict[str, int], seed: int) -> dict[str, Any]:
+        """Everything both sides see of an operation between `local` (address, length and lkey of
+        the requester's memory) and an ordinary region of the responder that has every right."""
+        remote = Region(ALL_RIGHTS, length=max(local["length"], PROBE))
+        case = wire(Transfer(operation, length=local["length"], remote=remote))
+        link = self._link(_route(case))
+        target = self._responder.responder.arm(link.responder, case, seed)
+        asked = self.requester.request(
+            link.requester, operation.value, local, target, link.leftover
+        )
+        facts = self._facts(link, case, asked)
+        self._settle(link, asked, facts)
+        return {**asked, **facts}
+
+    def reach(self, operation: Operation, target: dict[str, int], seed: int) -> dict[str, Any]:
+        """Everything both sides see of an operation between the requester's bystander and a
+        `target` (address and rkey) of the responder; `bystander` is what changed in the former."""
+        case = wire(Transfer(operation))
+        link = self._link(_route(case))
+        self._responder.responder.arm(link.responder, case, seed)
+        local = self.requester.buffers.fill_bystander(seed)
+        asked = self.requester.request(
+            link.requester, operation.value, local, target, link.leftover
+        )
+        facts = self._facts(link, case, asked)
+        self._settle(link, asked, facts)
+        return {**asked, **facts, "bystander": self.requester.buffers.bystander_changes()}
 
     def close(self) -> None:
         """Close both ends and all that they hold."""

@@ -24,11 +24,20 @@ class Region:
     """An area, registered; and registered otherwise, too, for the keys that name it wrongly.
 
     `domains` are the protection domain that the queue pairs have (`Key.OWN`) and another one
-    (`Key.OTHER_DOMAIN`).
+    (`Key.OTHER_DOMAIN`). `address` is what work requests name the first byte by.
     """
 
-    def __init__(self, domains: Mapping[str, Any], access: int, length: int, page_offset: int = 0):
+    def __init__(
+        self,
+        domains: Mapping[str, Any],
+        access: int,
+        length: int,
+        page_offset: int = 0,
+        iova: int | None = None,
+    ):
         self.area = Area(length, page_offset)
+        self._iova = iova
+        self.address = self.area.address if iova is None else iova
         self._domains = domains
         self._access = access
         self._registered: dict[str, Any] = {}
@@ -61,7 +70,7 @@ class Region:
         area, own = self.area, self._domains[Key.OWN]
         match key:
             case Key.OWN:
-                return verbs.register(own, area.address, area.length, self._access)
+                return verbs.register(own, area.address, area.length, self._access, self._iova)
             case Key.OTHER_DOMAIN:
                 other = self._domains[Key.OTHER_DOMAIN]
                 return verbs.register(other, area.address, area.length, self._access)
@@ -84,13 +93,13 @@ class Region:
         for segment in segments:
             address = segment["address"]
             if address is None:
-                address = (self.area.address + segment["offset"]) % ADDRESSES
+                address = (self.address + segment["offset"]) % ADDRESSES
             if segment["key"] == Key.FOREIGN:
                 lkey = next(key for key in foreign if key != self.own.lkey)
             else:
                 lkey = self.names(segment["key"], segment["key_xor"]).lkey
             entries.append((address, segment["length"], lkey))
-        return entries or [(self.area.address, length, self.own.lkey)]
+        return entries or [(self.address, length, self.own.lkey)]
 
     def receive_request(
         self, wr_id: int, segments: list[dict[str, Any]], header: "Region | None" = None
@@ -121,13 +130,24 @@ class Regions:
         self._domains = domains
         self._kept: OrderedDict[tuple[Any, ...], Region] = OrderedDict()
 
-    def get(self, role: str, access: int, length: int, page_offset: int = 0) -> Region:
+    def get(
+        self,
+        role: str,
+        access: int,
+        length: int,
+        *,
+        page_offset: int = 0,
+        iova: int | None = None,
+        by_address: bool = False,
+    ) -> Region:
         """The region of that description, registered if need be. Raises VerbsError."""
-        key = (role, int(access), length, page_offset)
+        key = (role, int(access), length, page_offset, iova, by_address)
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        made = Region(self._domains, int(access), length, page_offset)
+        made = Region(self._domains, int(access), length, page_offset, iova)
+        if by_address:
+            made.address = made.area.address
         self._kept[key] = made
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)[1].close()

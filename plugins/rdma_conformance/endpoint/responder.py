@@ -44,7 +44,7 @@ class Responder:
         # A key of the other device is that one's to name.
         key = Key.OWN if case["rkey"] == Key.FOREIGN else case["rkey"]
         return {
-            "address": region.area.address,
+            "address": region.address,
             "rkey": region.names(key, case["rkey_xor"]).rkey,
             "foreign": [region.own.lkey, self._spare.own.lkey],
         }

@@ -1,11 +1,13 @@
 """One registration on trial: made, looked at, and taken back."""
 
+import contextlib
 from typing import Any
 
 from conformance.spec.memory import image
 from conformance.spec.vocabulary import Access
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.accounting import PinnedMemory
+from rdma_conformance.endpoint.accounts import Accounts
 from rdma_conformance.endpoint.agreement import NONE
 from rdma_conformance.endpoint.arena import Area
 
@@ -13,8 +15,9 @@ from rdma_conformance.endpoint.arena import Area
 class Trials:
     """Registers memory of the suite, one region at a time, and watches what that pins."""
 
-    def __init__(self, domain: Any):
+    def __init__(self, domain: Any, device: str):
         self._domain = domain
+        self._accounts = Accounts(device)
         self._pinned = PinnedMemory()
         self._areas: dict[tuple[int, int], Area] = {}
         self._stuck: list[Any] = []
@@ -22,15 +25,18 @@ class Trials:
         self._pinned_by_registering = 0
         self.area: Area
 
-    def register(self, access: int, length: int, page_offset: int, seed: int) -> dict[str, str]:
-        """Register; `result` is OK or the errno, `reported` what the binding shows otherwise."""
+    def register(self, access: int, length: int, page_offset: int, seed: int) -> dict[str, Any]:
+        """Register; `result` is OK or the errno, `reported` what the binding shows otherwise.
+
+        Of a refusal `left` says what another one like it leaves behind.
+        """
         key = (length, page_offset)
         if key not in self._areas:
             self._areas[key] = Area(length, page_offset)
         self.area = self._areas[key]
         self.area.fill(image(seed, "local", length))
         before = self._pinned.kilobytes()
-        answer = {"result": "OK", "reported": "as asked"}
+        answer: dict[str, Any] = {"result": "OK", "reported": "as asked"}
         try:
             self._made = verbs.register(self._domain, self.area.address, length, access)
         except verbs.VerbsError as refused:
@@ -38,7 +44,16 @@ class Trials:
         else:
             answer["reported"] = self._reported()
         self._pinned_by_registering = self._pinned.kilobytes() - before
+        if self._made is None:
+            answer["left"] = self._left(access, length)
         return answer
+
+    def _left(self, access: int, length: int) -> list[str]:
+        """What a registration that is refused leaves; one that is not refused again, too."""
+        before = self._accounts.balance()
+        with contextlib.suppress(verbs.VerbsError):
+            self._stuck.append(verbs.register(self._domain, self.area.address, length, access))
+        return self._accounts.left(before)
 
     @property
     def lkey(self) -> int:
@@ -76,4 +91,5 @@ class Trials:
     def close(self) -> None:
         for area in self._areas.values():
             area.close()
+        self._accounts.close()
         self._pinned.close()

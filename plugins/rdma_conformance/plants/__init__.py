@@ -7,13 +7,18 @@ of a case is always performed honestly.
 
 from collections.abc import Mapping
 
+from rdma_conformance.plants.many import MANY
+from rdma_conformance.plants.mappings import MAPPINGS
+from rdma_conformance.plants.memlock import MEMLOCK
 from rdma_conformance.plants.plant import HONEST, Plant
 from rdma_conformance.plants.protection import PROTECTION
 from rdma_conformance.plants.registration import REGISTRATION
 from rdma_conformance.plants.transfer import TRANSFER
+from rdma_conformance.plants.zero_based import ZERO_BASED
 
 PLANTS: Mapping[str, Plant] = {
-    plant.name: plant for plant in (*REGISTRATION, *TRANSFER, *PROTECTION)
+    plant.name: plant
+    for plant in (*REGISTRATION, *MAPPINGS, *MEMLOCK, *MANY, *TRANSFER, *PROTECTION, *ZERO_BASED)
 }
 
 __all__ = ["HONEST", "PLANTS", "Plant"]

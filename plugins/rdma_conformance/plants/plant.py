@@ -19,6 +19,8 @@ class Plant:
     drops: int = 0  # bits of the region's access that are lost
     adds_to_queue_pair: int = 0
     performs: Mapping[str, Any] = field(default_factory=dict)  # fields of the case, otherwise
+    # Not looked at, of: iova (of a region), limit (RLIMIT_MEMLOCK)
+    ignores: frozenset[str] = frozenset()
     reports: Mapping[str, Any] = field(default_factory=dict)  # instead of what was seen
     stray_byte: bool = False  # the byte behind the range of the operation is written, too
     leak: bool = False  # a page stays pinned
@@ -35,6 +37,8 @@ class Plant:
         """The transfer that the endpoints perform in place of `case`."""
         remote = {**case["remote"], "access": self.region_access(case["remote"]["access"])}
         granted = int(case["qp_access"] | self.adds_to_queue_pair)
+        if "iova" in self.ignores:
+            remote["iova"] = None
         return {**case, "remote": remote, "qp_access": granted, **self.performs}
 
     def report(self, observation: dict[str, Any]) -> dict[str, Any]:

@@ -25,8 +25,15 @@ def _entry(length: int, **fields: Any) -> dict[str, Any]:
     return {"length": length, "offset": 0, "key": "own", "key_xor": 0, "address": None, **fields}
 
 
-def _region(access: int, length: int = 4096) -> dict[str, int]:
-    return {"access": access, "length": length, "page_offset": 0}
+def _region(access: int, length: int = 4096) -> dict[str, Any]:
+    """The builtin form of a region at the start of a page."""
+    return {
+        "access": access,
+        "length": length,
+        "page_offset": 0,
+        "iova": None,
+        "by_address": False,
+    }
 
 
 PROTECTION = (
@@ -193,7 +200,7 @@ PROTECTION = (
         "rounds-the-address",
         "ATOMIC-ALIGNMENT",
         "an atomic at an odd address is made at the aligned one before",
-        _transfer(Operation.FETCH_ADD, remote_offset=1, local_sgl=[]),
+        _transfer(Operation.FETCH_ADD, remote=_region(0xF), remote_offset=1, local_sgl=[]),
         performs={"remote_offset": 0},
     ),
     Plant(
@@ -215,7 +222,7 @@ PROTECTION = (
         "ATOMIC-CONTENTION",
         "of two additions at once one is lost",
         lambda case: (
-            case["kind"] == "contention"
+            case["kind"] == "concurrentatomics"
             and case["operation"] == Operation.FETCH_ADD
             and case["topology"] == Topology.PEERS
         ),

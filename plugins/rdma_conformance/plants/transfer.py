@@ -44,6 +44,7 @@ def _fault(operation: Operation, **fields: Any) -> Callable[[Wire], bool]:
 def _operation(case: Wire, operation: Operation, awaited: bool) -> bool:
     return (
         case["kind"] == "transfer"
+        and case["remote"]["iova"] is None
         and case["operation"] == operation
         and not case["recover"]
         and case["await_event"] is awaited

@@ -5,6 +5,7 @@ raises `VerbsError`.
 """
 
 from rdma_conformance.endpoint.verbs.device import (
+    HAS_IOVA,
     Completions,
     Device,
     SharedReceives,
@@ -18,6 +19,7 @@ from rdma_conformance.endpoint.verbs.errors import VerbsError
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair, WorkRequest, receive_request
 
 __all__ = [
+    "HAS_IOVA",
     "Completions",
     "Device",
     "QueuePair",

@@ -24,6 +24,13 @@ from rdma_conformance.endpoint import abi
 from rdma_conformance.endpoint.verbs.errors import VerbsError, refusal
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair
 
+try:
+    from pyverbs.mr import MREx
+except ImportError:  # before release 60
+    HAS_IOVA = False
+else:
+    HAS_IOVA = True
+
 QUEUE_DEPTH = 8  # work requests; a case has at most two outstanding on either queue
 SEGMENTS = 3  # entries of a scatter/gather list, as far as the device has so many
 INLINE = 64  # bytes that a send takes inline, if the provider can
@@ -274,13 +281,18 @@ def allocate_domain(device: Device) -> PD:
         raise refusal(error, "ibv_alloc_pd") from None
 
 
-def register(pd: PD, address: int, length: int, access: int) -> MR:
-    """ibv_reg_mr() of memory that the suite owns: pyverbs must never choose the memory."""
+def register(pd: PD, address: int, length: int, access: int, iova: int | None = None) -> MR:
+    """ibv_reg_mr() of memory that the suite owns: pyverbs must never choose the memory.
+
+    With an `iova` it is ibv_reg_mr_ex(), which pyverbs has from release 60 on (`HAS_IOVA`).
+    """
     try:
+        if iova is not None:
+            return MREx(pd, length=length, access=access, address=address, iova=iova)
         # The C function takes an int, and bit 31 is its sign.
         return MR(pd, length, access - (access >> 31 << 32), address=address)
     except PyverbsError as error:
-        raise refusal(error, "ibv_reg_mr") from None
+        raise refusal(error, "ibv_reg_mr" if iova is None else "ibv_reg_mr_ex") from None
 
 
 def deregister(region: MR) -> None:

@@ -1,0 +1,1 @@
+"""What pinned memory costs, and who may pin how much."""

@@ -1,0 +1,340 @@
+"""What runs in a process of its own limits: programs of registrations, threads, an end.
+
+`keep` answers requests, each in a process that it forks. Nothing here needs pyverbs, whose import
+would cost more than all the cases.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from conformance.spec.buffer import Backing
+from conformance.spec.memlock import Do, Way
+from conformance.spec.model import ALL_RIGHTS
+from conformance.spec.vocabulary import PAGE, Access, Operation, Status
+from rdma_conformance.endpoint import privileges
+from rdma_conformance.endpoint.accounting import PinnedMemory
+from rdma_conformance.endpoint.libibverbs import Domain, Refused, keys
+from rdma_conformance.endpoint.mappings import Mapping, unit
+from rdma_conformance.endpoint.restrack import RegionList
+
+_ORDINARY = {"offset": 0, "backing": Backing.ANONYMOUS, "access": int(Access.LOCAL_WRITE)}
+RELEASE_S = 5.0  # how long the kernel may take to end what a dead process had
+
+
+def keep() -> None:
+    """Answer the requests on standard input until it ends."""
+    privileges.die_with_parent(os.getppid())
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        function, place = _FUNCTIONS[request.pop("what")], request.pop("place")
+        if function is live_under_limit:
+            request |= place
+        answer = _apart(function, {**request, "device": place["device"]})
+        sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def _apart(function: Callable[..., dict[str, Any]], arguments: dict[str, Any]) -> dict[str, Any]:
+    """What `function` returns in a process of its own, or {"error": ...}."""
+    pid, reading = _fork(lambda writing: _write(writing, function(**arguments)))
+    with os.fdopen(reading, "rb") as pipe:
+        text = pipe.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if status or not text:
+        return {"error": f"the process ended with status {status}; its message is on stderr"}
+    return json.loads(text)
+
+
+def _fork(body: Callable[[int], None]) -> tuple[int, int]:
+    """A child that runs `body` with the writing end of a pipe: its pid and our end."""
+    parent = os.getpid()
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(writing)
+        return pid, reading
+    status = 1
+    try:
+        os.close(reading)
+        privileges.die_with_parent(parent)
+        body(writing)
+        status = 0
+    except Exception as error:
+        print(f"confined process: {error!r}", file=sys.stderr, flush=True)
+    finally:
+        os._exit(status)
+
+
+def _write(pipe: int, answer: dict[str, Any]) -> None:
+    os.write(pipe, json.dumps(answer).encode())
+
+
+class Ledger:
+    """A device opened under a limit, with regions by number and what they pin beyond the start."""
+
+    def __init__(self, device: str, limit: int | None, capable: bool):
+        self._device = device
+        self._domain = Domain(device)
+        self._pinned = PinnedMemory()
+        self._start_kb = self._pinned.kilobytes()
+        self._regions: dict[int, Any] = {}
+        self._first: Mapping | None = None
+        if not capable:
+            privileges.drop(privileges.CAP_IPC_LOCK)
+        self.limit(limit)
+
+    def limit(self, value: int | None) -> None:
+        """Limit what may be pinned beyond what an open device pins; 0 stays 0."""
+        privileges.limit_memlock(value + self._start_kb * 1024 if value else value)
+
+    def pinned_kb(self) -> int:
+        return self._pinned.kilobytes() - self._start_kb
+
+    def register(
+        self, number: int, length: int, *, offset: int, backing: str, same: bool, access: int
+    ) -> None:
+        """Register fresh memory of that kind, or the first one's again. Raises Refused."""
+        if self._first is None or not same:
+            size = unit(backing)
+            pages = -(-(offset + length) // size)
+            mapping = Mapping(backing, pages * size, b"")
+            self._first = self._first or mapping
+        else:
+            mapping = self._first
+        self._regions[number] = self._domain.register(mapping.address + offset, length, access)
+
+    def deregister(self, number: int) -> None:
+        self._domain.deregister(self._regions.pop(number))
+
+    def forget(self, number: int) -> None:
+        """As a driver that loses count: the region stays."""
+        self._regions.pop(number)
+
+    def reopen(self) -> None:
+        """Close the device with all that is registered, and open it again."""
+        self._regions.clear()
+        self._domain.abandon()
+        self._domain = Domain(self._device)
+
+
+def program(
+    device: str,
+    limit: int | None,
+    capable: bool,
+    steps: list[dict[str, Any]],
+    forgetful: bool,
+) -> dict[str, Any]:
+    """The facts of a `spec.memlock.Memlock`: what each step returns and how many kB are pinned.
+
+    `forgetful` is a planted fault: deregistration keeps the pages.
+    """
+    ledger = Ledger(device, limit, capable)
+    results, pinned = [], []
+    for number, step in enumerate(steps):
+        try:
+            _step(ledger, number, forgetful=forgetful, **step)
+            results.append("OK")
+        except Refused as refused:
+            results.append(refused.name)
+        pinned.append(ledger.pinned_kb())
+    return {"results": results, "pinned_kb": pinned}
+
+
+def _step(
+    ledger: Ledger, number: int, *, do: str, length: int, which: int, forgetful: bool, **more: Any
+) -> None:
+    match Do(do):
+        case Do.REGISTER:
+            ledger.register(number, length, **more)
+        case Do.DEREGISTER:
+            (ledger.forget if forgetful else ledger.deregister)(which)
+        case Do.LIMIT:
+            ledger.limit(length)
+        case Do.CLOSE:
+            ledger.reopen()
+
+
+def contention(
+    device: str, threads: int, pages: int, rounds: int, forgetful: bool
+) -> dict[str, Any]:
+    """The facts of a `spec.memlock.Contention`.
+
+    While threads try, one that will be refused has its page counted for a moment, so that another
+    may be refused a page too early; the sum of those that succeeded is what the limit limits.
+    """
+    ledger = Ledger(device, pages * PAGE, capable=False)
+    held, pinned, number = "never over the limit", "as held", 0
+    for _ in range(rounds):
+        taken = _at_once(ledger, threads, pages, number)
+        number += threads * pages
+        if len(taken) > pages:
+            held = f"{len(taken)} of {pages} pages"
+        if ledger.pinned_kb() != len(taken) * PAGE // 1024:
+            pinned = f"{ledger.pinned_kb()} kB while {len(taken)} pages are held"
+        for each in taken:
+            ledger.deregister(each)
+    filled, then = 0, "OK"
+    while then == "OK" and filled <= pages:
+        then = _try(ledger, number + filled)
+        filled += then == "OK"
+    for each in range(filled - forgetful):
+        ledger.deregister(number + each)
+    facts = {"held": held, "pinned": pinned, "filled": filled, "then": then}
+    return {**facts, "left_kb": ledger.pinned_kb()}
+
+
+def _at_once(ledger: Ledger, threads: int, pages: int, number: int) -> list[int]:
+    """The numbers of the pages that so many threads could register, each trying for all."""
+    taken: list[int] = []
+    together = threading.Barrier(threads)
+
+    def take(first: int) -> None:
+        together.wait()
+        taken.extend(each for each in range(first, first + pages) if _try(ledger, each) == "OK")
+
+    workers = [
+        threading.Thread(target=take, args=(number + each * pages,)) for each in range(threads)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return taken
+
+
+def _try(ledger: Ledger, number: int) -> str:
+    try:
+        ledger.register(number, PAGE, same=True, **_ORDINARY)
+    except Refused as refused:
+        return refused.name
+    return "OK"
+
+
+def ending(device: str, way: str, regions: int, forgetful: bool) -> dict[str, Any]:
+    """The facts of a `spec.memlock.Ending`: the regions that the kernel lists of the process
+    while it lives and after it ended, and whether another process can register then."""
+    pid, reading = _fork(lambda writing: _hold(device, way, regions, writing))
+    with os.fdopen(reading, "rb") as pipe:
+        pipe.read(1)  # it holds its regions
+        listing = RegionList(device)
+        listed = len(listing.lengths(pid))
+        if way == Way.KILL:
+            os.kill(pid, signal.SIGKILL)
+        else:
+            os.kill(pid, signal.SIGTERM)  # its handler exits
+        os.waitpid(pid, 0)
+    deadline = time.monotonic() + RELEASE_S
+    while (after := len(listing.lengths(pid))) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    ledger = Ledger(device, PAGE, capable=False)
+    return {"listed": listed, "after": after + forgetful, "next": _try(ledger, 0)}
+
+
+def _hold(device: str, way: str, regions: int, writing: int) -> None:
+    if way == Way.EXIT:
+        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    ledger = Ledger(device, regions * PAGE, capable=False)
+    for number in range(regions):
+        ledger.register(number, PAGE, same=False, **_ORDINARY)
+    os.write(writing, b"h")
+    while True:
+        signal.pause()
+
+
+def live_under_limit(
+    device: str, limit: int, forgetful: bool, port: int, gid_index: int
+) -> dict[str, Any]:
+    """The facts of a `spec.memlock.LiveUnderLimit`: the device in loopback, as it is opened here.
+
+    Raises RuntimeError when it does not reach itself.
+    """
+    # The credentials must not change once a device is open: it would take no call any more.
+    privileges.drop(privileges.CAP_IPC_LOCK)
+    # Only here is pyverbs needed, and its import costs seconds.
+    from rdma_conformance.endpoint.end import End  # noqa: PLC0415
+    from rdma_conformance.endpoint.pair import Pair  # noqa: PLC0415
+
+    near, far = End(device, port, gid_index), End(device, port, gid_index)
+    pair, buffers = Pair(near, far), near.buffers
+
+    def carried() -> dict[str, str]:
+        return {
+            each.value: pair.carry(each, buffers.bystander(), 1)["requester"]
+            for each in (Operation.WRITE, Operation.READ)
+        }
+
+    before = carried()  # a connection that is made under the limit could be refused for it
+    if set(before.values()) != {Status.SUCCESS.name}:
+        raise RuntimeError(f"{device} does not reach itself in loopback: {before}")
+    old = privileges.memlock()
+    privileges.limit_memlock(limit)
+    found = {"new": buffers.attempt_ordinary(), **carried()}
+    privileges.limit_memlock(old)
+    return {**found, "restored": buffers.attempt_ordinary()}
+
+
+def crowd(device: str, processes: int, threads: int, count: int, forgetful: bool) -> dict[str, Any]:
+    """The facts of a `spec.crowd.Crowd`: keys that all processes hold at once, and the regions
+    that the kernel lists of them when they have ended."""
+    started = [
+        _fork(lambda writing: _join(device, threads, count, writing)) for _ in range(processes)
+    ]
+    answers = []
+    for _, reading in started:
+        with os.fdopen(reading, "rb") as pipe:
+            answers.append(json.loads(pipe.readline()))
+    for pid, _ in started:
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+    listing = RegionList(device)
+    given = [tuple(key) for answer in answers for key in answer["keys"]]
+    return {
+        "errors": sorted({error for answer in answers for error in answer["errors"]}),
+        "regions": len(given),
+        "lkeys": len({lkey for lkey, _ in given}) - forgetful,
+        "rkeys": len({rkey for _, rkey in given}),
+        "after": sum(len(listing.lengths(pid)) for pid, _ in started),
+    }
+
+
+def _join(device: str, threads: int, count: int, writing: int) -> None:
+    """Register with so many threads, tell the keys, and hold all until SIGTERM."""
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    domain, mapping = Domain(device), Mapping(Backing.ANONYMOUS, PAGE, b"")
+    held: list[Any] = []
+    errors: set[str] = set()
+
+    def work() -> None:
+        for _ in range(count):
+            try:
+                # Some churn in between, so that keys are given, taken back and given again.
+                domain.deregister(domain.register(mapping.address, PAGE, ALL_RIGHTS))
+                held.append(domain.register(mapping.address, PAGE, ALL_RIGHTS))
+            except Refused as refused:
+                errors.add(refused.name)
+
+    workers = [threading.Thread(target=work) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    answer = {"keys": [keys(each) for each in held], "errors": sorted(errors)}
+    with os.fdopen(writing, "wb", closefd=False) as pipe:
+        pipe.write(json.dumps(answer).encode() + b"\n")
+    while True:
+        signal.pause()
+
+
+_FUNCTIONS = {
+    "crowd": crowd,
+    "memlock": program,
+    "contention": contention,
+    "ending": ending,
+    "liveunderlimit": live_under_limit,
+}

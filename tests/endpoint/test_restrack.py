@@ -1,0 +1,34 @@
+"""Netlink messages as the kernel sends them, taken apart."""
+
+import struct
+
+from rdma_conformance.endpoint import restrack
+
+
+def attribute(kind: int, data: bytes) -> bytes:
+    return struct.pack("=HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
+
+
+def region(length: int, pid: int | None) -> bytes:
+    """An entry of a region; one of the kernel's own has a name in place of a process."""
+    owner = attribute(29, b"ib_core\0") if pid is None else attribute(28, struct.pack("=I", pid))
+    return attribute(41, attribute(45, struct.pack("=Q", length)) + owner)
+
+
+def message(kind: int, body: bytes) -> bytes:
+    return struct.pack("=IHHII", 16 + len(body), kind, 2, 1, 0) + body + bytes(-len(body) % 4)
+
+
+def test_the_regions_of_processes():
+    table = region(4096, 7) + region(1 << 40, None) + region(100, 8)
+    body = attribute(1, struct.pack("=I", 3)) + attribute(2, b"rxe0\0") + attribute(40, table)
+    assert list(restrack._regions(body)) == [(7, 4096), (8, 100)]
+
+
+def test_several_messages_in_one():
+    data = message(0x140D, b"one!") + message(3, struct.pack("=i", 0))
+    assert list(restrack._messages(data)) == [(0x140D, b"one!"), (3, bytes(4))]
+
+
+def test_a_nested_flag_is_not_part_of_the_kind():
+    assert list(restrack._attributes(attribute(40 | 0x8000, b""))) == [(40, b"")]
