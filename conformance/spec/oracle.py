@@ -1,6 +1,7 @@
 """One door to the oracle: the expectation of any kind of case."""
 
 from conformance.spec import accounting, crowding, pinning, registration, transfer, zero_based
+from conformance.spec.crowd import Crowded
 from conformance.spec.memlock import Contention, Ending, LiveUnderLimit, Memlock
 from conformance.spec.model import (
     BufferRegistration,
@@ -25,8 +26,9 @@ def expect(case: Case, caps: Capabilities, seed: int = 0) -> Expectation:
             return accounting.expect(case, caps)
         case Transfer():
             return transfer.expect(case, caps, seed)
-        case _:
+        case _ if isinstance(case, Crowded):
             return crowding.expect(case, caps)
+    raise _unknown(case)
 
 
 def requirement(case: Case) -> str:
@@ -42,5 +44,10 @@ def requirement(case: Case) -> str:
             return accounting.requirement(case)
         case Transfer():
             return transfer.requirement(case)
-        case _:
+        case _ if isinstance(case, Crowded):
             return crowding.requirement(case)
+    raise _unknown(case)
+
+
+def _unknown(case: Case) -> TypeError:
+    return TypeError(f"the oracle knows no cases of kind {type(case).__name__}")

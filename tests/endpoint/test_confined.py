@@ -1,11 +1,15 @@
 """Processes of their own: what they are told, what they give up, and that none stays."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+import conformance
+import rdma_conformance
 from rdma_conformance.endpoint import confinement, privileges
 from rdma_conformance.endpoint.confined import Confined
 
@@ -53,6 +57,24 @@ def test_a_device_that_is_not_there_is_told_and_the_keeper_goes_on():
     pid = confined._keeper.pid
     confined.close()
     assert gone(pid)
+
+
+def test_a_killed_worker_takes_the_keeper_with_it():
+    text = """
+import sys, signal
+sys.path[:0] = {paths!r}
+from rdma_conformance.endpoint import confined
+keeper = confined._start()
+print(keeper.pid, flush=True)
+signal.pause()
+"""
+    paths = [str(Path(each.__path__[0]).parent) for each in (conformance, rdma_conformance)]
+    command = [sys.executable, "-c", text.format(paths=paths)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as worker:
+        keeper = int(worker.stdout.readline())
+        assert Path(f"/proc/{keeper}").exists()
+        worker.kill()
+    assert gone(keeper)
 
 
 def test_closing_what_was_never_used():
