@@ -10,8 +10,9 @@ import pytest
 
 import conformance
 import rdma_conformance
-from rdma_conformance.endpoint import confinement, privileges
+from rdma_conformance.endpoint import privileges
 from rdma_conformance.endpoint.confined import Confined
+from rdma_conformance.endpoint.forks import apart
 
 
 def gone(pid: int) -> bool:
@@ -22,7 +23,7 @@ def gone(pid: int) -> bool:
 
 
 def test_an_answer_comes_from_another_process():
-    assert confinement._apart(lambda: {"pid": os.getpid()}, {})["pid"] != os.getpid()
+    assert apart(lambda: {"pid": os.getpid()}, {})["pid"] != os.getpid()
 
 
 def test_limits_and_capabilities_end_with_it():
@@ -32,7 +33,7 @@ def test_limits_and_capabilities_end_with_it():
         return {"capable": privileges.has(privileges.CAP_IPC_LOCK), "limit": privileges.memlock()}
 
     before = privileges.has(privileges.CAP_IPC_LOCK), privileges.memlock()
-    assert confinement._apart(confine, {}) == {"capable": False, "limit": 4096}
+    assert apart(confine, {}) == {"capable": False, "limit": 4096}
     assert (privileges.has(privileges.CAP_IPC_LOCK), privileges.memlock()) == before
 
 
@@ -40,12 +41,12 @@ def test_a_process_that_fails_is_an_error_and_no_answer(capfd):
     def fail() -> dict[str, object]:
         raise ValueError("so it is")
 
-    assert "status 1" in confinement._apart(fail, {})["error"]
+    assert "status 1" in apart(fail, {})["error"]
     assert "so it is" in capfd.readouterr().err
 
 
 def test_a_process_that_dies_is_an_error():
-    assert "status -9" in confinement._apart(lambda: os.kill(os.getpid(), 9), {})["error"]
+    assert "status -9" in apart(lambda: os.kill(os.getpid(), 9), {})["error"]
 
 
 def test_a_device_that_is_not_there_is_told_and_the_keeper_goes_on():
