@@ -1,13 +1,18 @@
 """Processes of their own: what they are told, what they give up, and that none stays."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from rdma_conformance.endpoint import confinement, privileges
+import conformance
+import rdma_conformance
+from rdma_conformance.endpoint import privileges
 from rdma_conformance.endpoint.confined import Confined
+from rdma_conformance.endpoint.forks import apart
 
 
 def gone(pid: int) -> bool:
@@ -18,7 +23,7 @@ def gone(pid: int) -> bool:
 
 
 def test_an_answer_comes_from_another_process():
-    assert confinement._apart(lambda: {"pid": os.getpid()}, {})["pid"] != os.getpid()
+    assert apart(lambda: {"pid": os.getpid()}, {})["pid"] != os.getpid()
 
 
 def test_limits_and_capabilities_end_with_it():
@@ -28,7 +33,7 @@ def test_limits_and_capabilities_end_with_it():
         return {"capable": privileges.has(privileges.CAP_IPC_LOCK), "limit": privileges.memlock()}
 
     before = privileges.has(privileges.CAP_IPC_LOCK), privileges.memlock()
-    assert confinement._apart(confine, {}) == {"capable": False, "limit": 4096}
+    assert apart(confine, {}) == {"capable": False, "limit": 4096}
     assert (privileges.has(privileges.CAP_IPC_LOCK), privileges.memlock()) == before
 
 
@@ -36,12 +41,12 @@ def test_a_process_that_fails_is_an_error_and_no_answer(capfd):
     def fail() -> dict[str, object]:
         raise ValueError("so it is")
 
-    assert "status 1" in confinement._apart(fail, {})["error"]
+    assert "status 1" in apart(fail, {})["error"]
     assert "so it is" in capfd.readouterr().err
 
 
 def test_a_process_that_dies_is_an_error():
-    assert "status -9" in confinement._apart(lambda: os.kill(os.getpid(), 9), {})["error"]
+    assert "status -9" in apart(lambda: os.kill(os.getpid(), 9), {})["error"]
 
 
 def test_a_device_that_is_not_there_is_told_and_the_keeper_goes_on():
@@ -53,6 +58,24 @@ def test_a_device_that_is_not_there_is_told_and_the_keeper_goes_on():
     pid = confined._keeper.pid
     confined.close()
     assert gone(pid)
+
+
+def test_a_killed_worker_takes_the_keeper_with_it():
+    text = """
+import sys, signal
+sys.path[:0] = {paths!r}
+from rdma_conformance.endpoint import confined
+keeper = confined._start()
+print(keeper.pid, flush=True)
+signal.pause()
+"""
+    paths = [str(Path(each.__path__[0]).parent) for each in (conformance, rdma_conformance)]
+    command = [sys.executable, "-c", text.format(paths=paths)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as worker:
+        keeper = int(worker.stdout.readline())
+        assert Path(f"/proc/{keeper}").exists()
+        worker.kill()
+    assert gone(keeper)
 
 
 def test_closing_what_was_never_used():

@@ -10,7 +10,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 from conformance.spec.buffer import Backing
@@ -18,9 +17,10 @@ from conformance.spec.memlock import Do, Way
 from conformance.spec.model import ALL_RIGHTS
 from conformance.spec.vocabulary import PAGE, Access, Operation, Status
 from rdma_conformance.endpoint import privileges
-from rdma_conformance.endpoint.accounting import PinnedMemory
+from rdma_conformance.endpoint.forks import apart, fork
+from rdma_conformance.endpoint.ledger import Ledger
 from rdma_conformance.endpoint.libibverbs import Domain, Refused, keys
-from rdma_conformance.endpoint.mappings import Mapping, unit
+from rdma_conformance.endpoint.mappings import Mapping
 from rdma_conformance.endpoint.restrack import RegionList
 
 _ORDINARY = {"offset": 0, "backing": Backing.ANONYMOUS, "access": int(Access.LOCAL_WRITE)}
@@ -35,92 +35,9 @@ def keep() -> None:
         function, place = _FUNCTIONS[request.pop("what")], request.pop("place")
         if function is live_under_limit:
             request |= place
-        answer = _apart(function, {**request, "device": place["device"]})
+        answer = apart(function, {**request, "device": place["device"]})
         sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
         sys.stdout.buffer.flush()
-
-
-def _apart(function: Callable[..., dict[str, Any]], arguments: dict[str, Any]) -> dict[str, Any]:
-    """What `function` returns in a process of its own, or {"error": ...}."""
-    pid, reading = _fork(lambda writing: _write(writing, function(**arguments)))
-    with os.fdopen(reading, "rb") as pipe:
-        text = pipe.read()
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    if status or not text:
-        return {"error": f"the process ended with status {status}; its message is on stderr"}
-    return json.loads(text)
-
-
-def _fork(body: Callable[[int], None]) -> tuple[int, int]:
-    """A child that runs `body` with the writing end of a pipe: its pid and our end."""
-    parent = os.getpid()
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid:
-        os.close(writing)
-        return pid, reading
-    status = 1
-    try:
-        os.close(reading)
-        privileges.die_with_parent(parent)
-        body(writing)
-        status = 0
-    except Exception as error:
-        print(f"confined process: {error!r}", file=sys.stderr, flush=True)
-    finally:
-        os._exit(status)
-
-
-def _write(pipe: int, answer: dict[str, Any]) -> None:
-    os.write(pipe, json.dumps(answer).encode())
-
-
-class Ledger:
-    """A device opened under a limit, with regions by number and what they pin beyond the start."""
-
-    def __init__(self, device: str, limit: int | None, capable: bool):
-        self._device = device
-        self._domain = Domain(device)
-        self._pinned = PinnedMemory()
-        self._start_kb = self._pinned.kilobytes()
-        self._regions: dict[int, Any] = {}
-        self._first: Mapping | None = None
-        if not capable:
-            privileges.drop(privileges.CAP_IPC_LOCK)
-        self.limit(limit)
-
-    def limit(self, value: int | None) -> None:
-        """Limit what may be pinned beyond what an open device pins; 0 stays 0."""
-        privileges.limit_memlock(value + self._start_kb * 1024 if value else value)
-
-    def pinned_kb(self) -> int:
-        return self._pinned.kilobytes() - self._start_kb
-
-    def register(
-        self, number: int, length: int, *, offset: int, backing: str, same: bool, access: int
-    ) -> None:
-        """Register fresh memory of that kind, or the first one's again. Raises Refused."""
-        if self._first is None or not same:
-            size = unit(backing)
-            pages = -(-(offset + length) // size)
-            mapping = Mapping(backing, pages * size, b"")
-            self._first = self._first or mapping
-        else:
-            mapping = self._first
-        self._regions[number] = self._domain.register(mapping.address + offset, length, access)
-
-    def deregister(self, number: int) -> None:
-        self._domain.deregister(self._regions.pop(number))
-
-    def forget(self, number: int) -> None:
-        """As a driver that loses count: the region stays."""
-        self._regions.pop(number)
-
-    def reopen(self) -> None:
-        """Close the device with all that is registered, and open it again."""
-        self._regions.clear()
-        self._domain.abandon()
-        self._domain = Domain(self._device)
 
 
 def program(
@@ -219,7 +136,7 @@ def _try(ledger: Ledger, number: int) -> str:
 def ending(device: str, way: str, regions: int, forgetful: bool) -> dict[str, Any]:
     """The facts of a `spec.memlock.Ending`: the regions that the kernel lists of the process
     while it lives and after it ended, and whether another process can register then."""
-    pid, reading = _fork(lambda writing: _hold(device, way, regions, writing))
+    pid, reading = fork(lambda writing: _hold(device, way, regions, writing))
     with os.fdopen(reading, "rb") as pipe:
         pipe.read(1)  # it holds its regions
         listing = RegionList(device)
@@ -283,7 +200,7 @@ def crowd(device: str, processes: int, threads: int, count: int, forgetful: bool
     """The facts of a `spec.crowd.Crowd`: keys that all processes hold at once, and the regions
     that the kernel lists of them when they have ended."""
     started = [
-        _fork(lambda writing: _join(device, threads, count, writing)) for _ in range(processes)
+        fork(lambda writing: _join(device, threads, count, writing)) for _ in range(processes)
     ]
     answers = []
     for _, reading in started:
