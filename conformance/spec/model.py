@@ -7,7 +7,7 @@ observation (a mapping from the name of a fact to a JSON value) what the driver 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from conformance.spec.vocabulary import Access, Operation, Transport, Verdict, short
 
@@ -111,19 +111,27 @@ class Registration:
         return short(self.access)
 
 
-Case = Transfer | Registration
+class Asked(Protocol):
+    """What every kind of case has. Kinds are frozen dataclasses; the oracle knows them all."""
+
+    @property
+    def id(self) -> str: ...
+
+
+Case = Asked
 
 
 def wire(case: Case) -> dict[str, Any]:
     """The case as builtin types, for the endpoint worker and the run file."""
-    return {"kind": type(case).__name__.lower(), **_plain(case)}
+    return {"kind": type(case).__name__.lower(), **plain(case)}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as builtin types: enumerations by their values, dataclasses as dictionaries."""
     if isinstance(value, Enum):
         return value.value if isinstance(value, StrEnum) else int(value)
     if hasattr(value, "__dataclass_fields__"):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
     return value
 
 
@@ -189,6 +197,7 @@ __all__ = [
     "Region",
     "Registration",
     "Transfer",
+    "plain",
     "replace",
     "wire",
 ]

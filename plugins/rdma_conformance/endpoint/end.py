@@ -18,9 +18,11 @@ from conformance.spec.vocabulary import Access, Operation, QPState, access_words
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.arena import Area
+from rdma_conformance.endpoint.bench import Bench
 from rdma_conformance.endpoint.region import Region, Regions
 from rdma_conformance.endpoint.trial import Trials
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
+from rdma_conformance.endpoint.windows import Windows
 
 COMPLETION_S = 10.0  # longer than the retries of a queue pair with timeout 14 and retry_cnt 7
 ADDEND = 0x8080808080808080
@@ -55,6 +57,8 @@ class End:
         self._serials = count(1)
         self._receive_ids: list[int] = []
         self._trials = Trials(self._domain)
+        self.bench = Bench(self._device, self._address)
+        self.windows = Windows(self.bench)
 
     # Queue pairs
 
@@ -273,6 +277,7 @@ class End:
 
     def close(self) -> None:
         """Close all in the order that no kernel stumbles over: queue pairs before regions."""
+        self.bench.close()
         for handle in list(self._queue_pairs):
             self.destroy(handle)
         self._regions.close()

@@ -13,6 +13,7 @@ from conformance.spec.model import ALL_RIGHTS, GUARD, Region, Transfer, wire
 from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, Status
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
+from rdma_conformance.endpoint.window_cases import WindowCases
 from rdma_conformance.plants import HONEST, Plant
 
 POOLED = 64  # connected pairs of queue pairs; the least recently used beyond that is closed
@@ -54,7 +55,11 @@ class Pair:
         self._plant = plant
         self._asked = asked
         self._links: OrderedDict[tuple[str, int], Link] = OrderedDict()
-        self._performers = {"transfer": self.transfer, "registration": self.registration}
+        self._performers = {
+            "transfer": self.transfer,
+            "registration": self.registration,
+            **WindowCases(requester, responder).performers,
+        }
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:
         """The observations of `cases` in order; those behind a control that failed are missing."""

@@ -23,6 +23,7 @@ class Plant:
     ignores: frozenset[str] = frozenset()  # of rkey_xor, remote_offset, domain: not looked at
     reports: Mapping[str, Any] = field(default_factory=dict)  # instead of what was seen
     stray_byte: bool = False  # the byte behind the range of the operation is written, too
+    instead: Mapping[str, Any] = field(default_factory=dict)  # fields of the case, performed so
     leak: bool = False  # a page stays pinned
     misbehave: str | None = None  # "hang" or "die" instead of performing the case
 
@@ -40,6 +41,10 @@ class Plant:
             remote["domain"] = Domain.OWN.value
         unseen = {name: 0 for name in ("rkey_xor", "remote_offset") if name in self.ignores}
         return {**case, "remote": remote, **unseen}
+
+    def altered(self, case: Wire) -> dict[str, Any]:
+        """The case that the endpoints perform in place of `case`."""
+        return {**case, **self.instead}
 
     def qp_access(self, access: int) -> int:
         return int(access | self.adds_to_queue_pair)

@@ -4,6 +4,7 @@ What goes in and comes out are builtin types and the few classes here; a verb th
 raises `VerbsError`.
 """
 
+from rdma_conformance.endpoint.verbs.commands import Commands, Reregistration
 from rdma_conformance.endpoint.verbs.device import (
     Completions,
     Device,
@@ -14,14 +15,28 @@ from rdma_conformance.endpoint.verbs.device import (
 )
 from rdma_conformance.endpoint.verbs.errors import VerbsError
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair, WorkRequest, receive_request
+from rdma_conformance.endpoint.verbs.window import (
+    BindingCompletions,
+    BindingQueuePair,
+    allocate_window,
+    bind_info,
+    deallocate_window,
+)
 
 __all__ = [
+    "BindingCompletions",
+    "BindingQueuePair",
+    "Commands",
     "Completions",
     "Device",
     "QueuePair",
+    "Reregistration",
     "VerbsError",
     "WorkRequest",
     "allocate_domain",
+    "allocate_window",
+    "bind_info",
+    "deallocate_window",
     "deregister",
     "rdma_core",
     "receive_request",
