@@ -234,8 +234,7 @@ def _refused_use() -> dict[str, tuple[Any, ...]]:
         "requester": (Status.REM_ACCESS_ERR.name,),
         "requester_qp": (ERR,),
         "responder_qp": (ERR,),
-        "region": ([],),
-        "local": ([],),
+        "touched": ([],),
     }
 
 

@@ -81,12 +81,16 @@ class Stage:
             self.receive(through)
         status = self.requester.bench.post(through, request)
         failed = status != SUCCESS
+        changes = {
+            "region": self.responder.bench.changes(region),
+            "local": self.requester.bench.changes("local"),
+        }
         return {
             "requester": status,
             "requester_qp": self.requester.bench.state(through, failed),
             "responder_qp": self.responder.bench.state(through, failed),
-            "region": self.responder.bench.changes(region),
-            "local": self.requester.bench.changes("local"),
+            "touched": [name for name, runs in changes.items() if runs],
+            **changes,
         }
 
     def receive(self, queue_pair: str, seed: int = 0) -> int:
