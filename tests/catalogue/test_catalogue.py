@@ -12,6 +12,24 @@ from rdma_conformance.catalogue import Catalogue, CatalogueError, load_catalogue
 from rdma_conformance.entries import package_directory
 
 SUBJECTS = ("SEND", "WRITE", "WRITE-IMM", "READ", "ATOMIC", "ATOMIC-WRITE", "FLUSH")
+WINDOW_SUBJECTS = (
+    "ALLOC",
+    "BIND-RIGHT",
+    "BIND-RANGE",
+    "BIND-CALL",
+    "DOMAIN",
+    "ACCESS-BITS",
+    "RIGHT",
+    "RANGE",
+    "QUEUE-PAIR",
+    "KEY",
+    "REBIND",
+    "END",
+    "INVALIDATE",
+    "INVALIDATE-UNBOUND",
+    "QP-DESTROYED",
+    "ZERO-BASED",
+)
 RULES = {
     "REG-FLAGS-LEGAL",
     "REG-REMOTE-NEEDS-LOCAL",
@@ -28,6 +46,7 @@ RULES = {
     "MR-RANGE",
     "MR-DOMAIN",
     "MR-ZERO-LENGTH",
+    *(f"MW-{subject}" for subject in WINDOW_SUBJECTS),
 }
 # IBTA numbers of which evidence was seen; another one needs evidence first.
 CLAUSES = {
@@ -40,6 +59,17 @@ CLAUSES = {
     "A19.4.1.1",
     "oA19-13",
     "oA19-28",
+    "C10-72",
+    "C10-73",
+    "C10-74",
+    "C10-75",
+    "o10-36.2.2",
+    "o10-37.2.26",
+    "o10-37.2.30",
+    "o10-37.2.32",
+    "o10-37.2.34",
+    "o10-37.2.35",
+    "o10-37.2.40",
 }
 
 ENTRY = """

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from rdma_conformance.plants.plant import HONEST, Plant
 from rdma_conformance.plants.registration import REGISTRATION
 from rdma_conformance.plants.transfer import TRANSFER
+from rdma_conformance.plants.window import WINDOW
 
-PLANTS: Mapping[str, Plant] = {plant.name: plant for plant in (*REGISTRATION, *TRANSFER)}
+PLANTS: Mapping[str, Plant] = {plant.name: plant for plant in (*REGISTRATION, *TRANSFER, *WINDOW)}
 
 __all__ = ["HONEST", "PLANTS", "Plant"]
