@@ -1,7 +1,22 @@
 """One door to the oracle: the expectation of any kind of case."""
 
-from conformance.spec import registration, transfer, window, window_answers
+from typing import get_args
+
+from conformance.spec import (
+    lifetime,
+    lifetime_answers,
+    registration,
+    transfer,
+    window,
+    window_answers,
+)
 from conformance.spec.model import Capabilities, Case, Expectation, Registration, Transfer
+
+# Kinds of cases, with the module of their rules and that of their answers.
+_AREAS = (
+    (get_args(window.WindowCase), window, window_answers),
+    (get_args(lifetime.LifetimeCase), lifetime, lifetime_answers),
+)
 
 
 def expect(case: Case, caps: Capabilities, seed: int = 0) -> Expectation:
@@ -11,9 +26,10 @@ def expect(case: Case, caps: Capabilities, seed: int = 0) -> Expectation:
             return registration.expect(case, caps)
         case Transfer():
             return transfer.expect(case, caps, seed)
-        case window.Window() | window.Invalidation() | window.Allocation() | window.WrongCall():
-            return window_answers.expect(case, caps, seed)
-    raise TypeError(f"the oracle knows no case of kind {type(case).__name__}")
+    for kinds, _, answers in _AREAS:
+        if isinstance(case, kinds):
+            return answers.expect(case, caps, seed)
+    raise _unknown(case)
 
 
 def requirement(case: Case) -> str:
@@ -23,6 +39,11 @@ def requirement(case: Case) -> str:
             return registration.requirement(case.access)
         case Transfer():
             return transfer.requirement(case)
-        case window.Window() | window.Invalidation() | window.Allocation() | window.WrongCall():
-            return window.requirement(case)
-    raise TypeError(f"the oracle knows no case of kind {type(case).__name__}")
+    for kinds, rules, _ in _AREAS:
+        if isinstance(case, kinds):
+            return rules.requirement(case)
+    raise _unknown(case)
+
+
+def _unknown(case: Case) -> TypeError:
+    return TypeError(f"the oracle knows no case of kind {type(case).__name__}")

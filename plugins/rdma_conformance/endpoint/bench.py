@@ -61,6 +61,18 @@ class Bench:
         self.regions[name] = made
         return {**found, "lkey": int(made.lkey), "rkey": int(made.rkey)}
 
+    def register_until(self, memory: str, access: int, key: int, limit: int) -> int:
+        """Register and deregister over one memory until `key`'s index comes round, and keep that.
+
+        At most `limit` times, of which the last one is kept: how often it was done.
+        """
+        for number in range(1, limit + 1):
+            made = self.register_again("again", memory, access, Domain.OWN)
+            if made["lkey"] >> 8 == key >> 8 or number == limit:
+                return number
+            self.deregister("again")
+        return 0
+
     def deregister(self, name: str) -> str:
         """OK or the errno. The memory stays as it is, and can be looked at."""
         try:

@@ -19,9 +19,11 @@ from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.bench import Bench
+from rdma_conformance.endpoint.lifetimes import Lifetimes
 from rdma_conformance.endpoint.region import Region, Regions
 from rdma_conformance.endpoint.trial import Trials
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
+from rdma_conformance.endpoint.victim import Victims
 from rdma_conformance.endpoint.windows import Windows
 
 COMPLETION_S = 10.0  # longer than the retries of a queue pair with timeout 14 and retry_cnt 7
@@ -59,6 +61,8 @@ class End:
         self._trials = Trials(self._domain)
         self.bench = Bench(self._device, self._address)
         self.windows = Windows(self.bench)
+        self.lifetimes = Lifetimes(self.bench)
+        self.victims = Victims(device, port, gid_index)
 
     # Queue pairs
 
@@ -277,6 +281,8 @@ class End:
 
     def close(self) -> None:
         """Close all in the order that no kernel stumbles over: queue pairs before regions."""
+        self.victims.close()
+        self.lifetimes.close()
         self.bench.close()
         for handle in list(self._queue_pairs):
             self.destroy(handle)

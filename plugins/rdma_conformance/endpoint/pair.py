@@ -13,6 +13,7 @@ from conformance.spec.model import ALL_RIGHTS, GUARD, Region, Transfer, wire
 from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, Status
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
+from rdma_conformance.endpoint.lifetime_cases import LifetimeCases
 from rdma_conformance.endpoint.window_cases import WindowCases
 from rdma_conformance.plants import HONEST, Plant
 
@@ -59,6 +60,7 @@ class Pair:
             "transfer": self.transfer,
             "registration": self.registration,
             **WindowCases(requester, responder).performers,
+            **LifetimeCases(requester, responder).performers,
         }
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:

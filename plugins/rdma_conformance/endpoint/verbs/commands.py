@@ -12,10 +12,12 @@ from typing import Any
 
 from rdma_conformance.endpoint.verbs.errors import VerbsError, named
 
-DEALLOC_PD, REREG_MR, DEREG_MR, ALLOC_MW, DEALLOC_MW = 4, 11, 13, 14, 16
+DEALLOC_PD, REG_MR, REREG_MR, DEREG_MR, ALLOC_MW, DEALLOC_MW = 4, 9, 11, 13, 14, 16
 
 _HEADER = struct.Struct("=IHH")  # command, words of the command with this, words of the answer
 _HANDLE = struct.Struct("=I")
+_REG = struct.Struct("=QQQQII")
+_REG_ANSWER = struct.Struct("=III")
 _REREG = struct.Struct("=QIIQQQII")
 _REREG_ANSWER = struct.Struct("=II")
 _ALLOC_MW = struct.Struct("=QIBxxx")
@@ -46,6 +48,15 @@ class Commands:
     def deallocate_domain(self, handle: int) -> None:
         """Raises VerbsError, as all of these do: EBUSY while the domain has objects."""
         self._write(DEALLOC_PD, _HANDLE.pack(handle), 0, "DEALLOC_PD")
+
+    def register(self, domain: int, address: int, length: int, access: int) -> int:
+        """A region of which no library knows: its handle."""
+        answer = ctypes.create_string_buffer(_REG_ANSWER.size)
+        where = ctypes.addressof(answer)
+        command = _REG.pack(where, address, length, address, domain, access)
+        self._write(REG_MR, command, len(answer), "REG_MR")
+        handle, _, _ = _REG_ANSWER.unpack(answer.raw)
+        return handle
 
     def deregister(self, handle: int) -> None:
         self._write(DEREG_MR, _HANDLE.pack(handle), 0, "DEREG_MR")

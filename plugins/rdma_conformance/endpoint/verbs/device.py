@@ -199,6 +199,14 @@ def allocate_domain(device: Device) -> PD:
         raise refusal(error, "ibv_alloc_pd") from None
 
 
+def deallocate_domain(pd: PD) -> None:
+    """ibv_dealloc_pd(). pyverbs would end what it knows to be in the domain first."""
+    try:
+        pd.close()
+    except PyverbsError as error:
+        raise refusal(error, "ibv_dealloc_pd") from None
+
+
 def register(pd: PD, address: int, length: int, access: int) -> MR:
     """ibv_reg_mr() of memory that the suite owns: pyverbs must never choose the memory."""
     try:
