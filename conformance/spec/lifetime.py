@@ -138,10 +138,11 @@ class Killed:
     """A process with regions is killed in the middle of its traffic; its peer goes on posting."""
 
     operation: Operation
+    retries: int  # retry_cnt of the peer's queue pair: a number of times up to 7
 
     @property
     def id(self) -> str:
-        return str(self.operation)
+        return f"{self.operation}-retries:{self.retries}"
 
 
 LifetimeCase = Retired | InUse | Handled | WrongOrder | Midway | Rounds | Forked | Killed

@@ -86,6 +86,10 @@ class Bench:
         """The runs in which a region's memory differs from what it was filled with."""
         return self.areas[name].changes()
 
+    def contents(self, name: str, length: int) -> str:
+        """The first `length` bytes of a region's memory, in hex."""
+        return self.areas[name].bytes_at(0, length).hex()
+
     # Queue pairs
 
     def queue_pair(self, name: str, domain: str) -> None:
@@ -100,8 +104,16 @@ class Bench:
         psn = next(self._serials) * 0x10001 & 0xFFFFFF
         return {**self._address, "number": queue_pair.number, "psn": psn}
 
-    def connect(self, name: str, own: dict[str, Any], peer: dict[str, Any], access: int) -> None:
-        self.queue_pairs[name].to_rts(own, peer, access)
+    def connect(
+        self,
+        name: str,
+        own: dict[str, Any],
+        peer: dict[str, Any],
+        access: int,
+        retries: int = 7,
+    ) -> None:
+        """INIT to RTS; `own` and `peer` are what `init` returned on both sides."""
+        self.queue_pairs[name].to_rts(own, peer, access, retries)
 
     def state(self, name: str, failed: bool) -> str:
         """The queue pair's state; after a failure ERR is awaited, as it follows a moment later."""

@@ -12,6 +12,8 @@ from conformance.spec.window import Through
 ADDEND = 0x8080808080808080
 RECEIVE_S = 2.0  # how long the responder may take to complete a receive that was refused
 
+RETRIES = 7
+
 SUCCESS = Status.SUCCESS.name
 
 
@@ -24,21 +26,24 @@ class Stage:
         self._connected: set[str] = set()
         self._local: dict[str, Any] = {}
 
-    def connect(self, name: str, domain: str = Domain.OWN) -> None:
-        """A connected pair of queue pairs `name`; the responder's in `domain`, with every right."""
+    def connect(self, name: str, domain: str = Domain.OWN, retries: int = RETRIES) -> None:
+        """A connected pair of queue pairs `name`; the responder's in `domain`, with every right.
+
+        `retries` is the requester's retry_cnt: how often it repeats what nobody answers.
+        """
         if name not in self._connected:
             self.requester.bench.queue_pair(name, Domain.OWN.value)
             self.responder.bench.queue_pair(name, str(domain))
             self._connected.add(name)
-        self.reconnect(name)
+        self.reconnect(name, retries)
 
-    def reconnect(self, name: str) -> None:
+    def reconnect(self, name: str, retries: int = RETRIES) -> None:
         """Through RESET to RTS on both sides."""
         rights = int(ALL_RIGHTS)
         here = self.requester.bench.init(name, rights)
         there = self.responder.bench.init(name, rights)
         self.responder.bench.connect(name, there, here, rights)
-        self.requester.bench.connect(name, here, there, rights)
+        self.requester.bench.connect(name, here, there, rights, retries)
 
     def local(self, seed: int, access: int = Access.LOCAL_WRITE) -> dict[str, Any]:
         """The requester's buffer, registered at the first call."""
@@ -88,7 +93,8 @@ class Stage:
         return {
             "requester": status,
             "requester_qp": self.requester.bench.state(through, failed),
-            "responder_qp": self.responder.bench.state(through, failed),
+            # What the requester found by itself need not show at the responder.
+            "responder_qp": self.responder.bench.state(through, status.startswith("REM_")),
             "touched": [name for name, runs in changes.items() if runs],
             **changes,
         }

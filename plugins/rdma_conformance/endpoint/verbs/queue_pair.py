@@ -63,7 +63,9 @@ class QueuePair:
         mask = abi.MASK_PKEY_INDEX | abi.MASK_PORT | abi.MASK_ACCESS_FLAGS
         self._modify(attr, abi.INIT, mask)
 
-    def to_rts(self, own: dict[str, Any], peer: dict[str, Any], access: int) -> None:
+    def to_rts(
+        self, own: dict[str, Any], peer: dict[str, Any], access: int, retries: int = 7
+    ) -> None:
         """INIT to RTS against `peer`: its number, psn, gid, lid, as `End.address` gives them."""
         attr = QPAttr()
         reliable = self._transport is Transport.RC
@@ -79,7 +81,7 @@ class QueuePair:
         attr.sq_psn = own["psn"]
         mask = abi.MASK_SQ_PSN
         if reliable:
-            attr.timeout, attr.retry_cnt, attr.rnr_retry = 14, 7, 7
+            attr.timeout, attr.retry_cnt, attr.rnr_retry = 14, retries, 7
             attr.max_rd_atomic = min(own["rd_atomic"], peer["rd_atomic"])
             mask |= abi.MASK_TIMEOUT | abi.MASK_RETRY_CNT | abi.MASK_RNR_RETRY
             mask |= abi.MASK_MAX_QP_RD_ATOMIC
