@@ -30,6 +30,18 @@ WINDOW_SUBJECTS = (
     "QP-DESTROYED",
     "ZERO-BASED",
 )
+END_SUBJECTS = (
+    "KEY",
+    "KEY-REUSE",
+    "RECEIVE",
+    "WINDOW-BOUND",
+    "TWICE",
+    "WRONG-ORDER",
+    "MIDWAY",
+    "ROUNDS",
+    "FORK",
+    "KILLED",
+)
 RULES = {
     "REG-FLAGS-LEGAL",
     "REG-REMOTE-NEEDS-LOCAL",
@@ -47,6 +59,8 @@ RULES = {
     "MR-DOMAIN",
     "MR-ZERO-LENGTH",
     *(f"MW-{subject}" for subject in WINDOW_SUBJECTS),
+    *(f"DEREG-{subject}" for subject in END_SUBJECTS),
+    "DEALLOC-IN-USE",
 }
 # IBTA numbers of which evidence was seen; another one needs evidence first.
 CLAUSES = {
@@ -70,6 +84,7 @@ CLAUSES = {
     "o10-37.2.34",
     "o10-37.2.35",
     "o10-37.2.40",
+    "10.6.7.2.6",
 }
 
 ENTRY = """

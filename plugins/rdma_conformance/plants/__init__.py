@@ -7,11 +7,14 @@ of a case is always performed honestly.
 
 from collections.abc import Mapping
 
+from rdma_conformance.plants.lifetime import LIFETIME
 from rdma_conformance.plants.plant import HONEST, Plant
 from rdma_conformance.plants.registration import REGISTRATION
 from rdma_conformance.plants.transfer import TRANSFER
 from rdma_conformance.plants.window import WINDOW
 
-PLANTS: Mapping[str, Plant] = {plant.name: plant for plant in (*REGISTRATION, *TRANSFER, *WINDOW)}
+PLANTS: Mapping[str, Plant] = {
+    plant.name: plant for plant in (*REGISTRATION, *TRANSFER, *WINDOW, *LIFETIME)
+}
 
 __all__ = ["HONEST", "PLANTS", "Plant"]
