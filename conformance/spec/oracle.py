@@ -6,6 +6,7 @@ from conformance.spec import (
     lifetime,
     lifetime_answers,
     registration,
+    reregistration,
     transfer,
     window,
     window_answers,
@@ -16,6 +17,7 @@ from conformance.spec.model import Capabilities, Case, Expectation, Registration
 _AREAS = (
     (get_args(window.WindowCase), window, window_answers),
     (get_args(lifetime.LifetimeCase), lifetime, lifetime_answers),
+    (reregistration.Reregistered, reregistration, reregistration),
 )
 
 

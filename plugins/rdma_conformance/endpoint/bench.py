@@ -13,6 +13,7 @@ from conformance.spec.memory import Run, image
 from conformance.spec.model import Domain
 from conformance.spec.vocabulary import Operation, QPState
 from rdma_conformance.endpoint import verbs
+from rdma_conformance.endpoint.accounting import PinnedMemory
 from rdma_conformance.endpoint.agreement import NONE
 from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
@@ -35,10 +36,15 @@ class Bench:
         self.areas: dict[str, Area] = {}
         self.queue_pairs: dict[str, verbs.BindingQueuePair] = {}
         self.windows: dict[str, Any] = {}
+        self._pinned = PinnedMemory()
         self._serials = count(1)
         self._stuck: list[Any] = []
 
     # Regions
+
+    def pinned(self) -> int:
+        """Memory that is pinned for this process (VmPin), in kB."""
+        return self._pinned.kilobytes()
 
     def register(self, name: str, region: dict[str, Any], seed: int) -> dict[str, Any]:
         """Register memory filled with the image of `name`: result, address, lkey and rkey.
@@ -210,6 +216,7 @@ class Bench:
 
     def close(self) -> None:
         self.clear()
+        self._pinned.close()
         self._sent.close()
         self._received.close()
         if not self._stuck:  # a domain does not end before its objects

@@ -21,6 +21,7 @@ from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.bench import Bench
 from rdma_conformance.endpoint.lifetimes import Lifetimes
 from rdma_conformance.endpoint.region import Region, Regions
+from rdma_conformance.endpoint.reregistration import Reregistrations
 from rdma_conformance.endpoint.trial import Trials
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
 from rdma_conformance.endpoint.victim import Victims
@@ -62,6 +63,7 @@ class End:
         self.bench = Bench(self._device, self._address)
         self.windows = Windows(self.bench)
         self.lifetimes = Lifetimes(self.bench)
+        self.reregistrations = Reregistrations(self.bench)
         self.victims = Victims(device, port, gid_index)
 
     # Queue pairs
@@ -86,7 +88,8 @@ class End:
                 verbs.deregister(made)
                 found["claims"][name] = f"{what} succeeds"
         area.close()
-        return found
+        more = self.reregistrations.probe()
+        return {told: found[told] | more[told] for told in found}
 
     def create(self, transport: str) -> int:
         """A new queue pair of `transport`; returns the handle by which it is meant."""

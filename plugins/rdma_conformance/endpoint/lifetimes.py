@@ -12,7 +12,6 @@ from conformance.spec.memory import Run, image, low
 from conformance.spec.model import ALL_RIGHTS, GUARD, PAGE, Domain
 from conformance.spec.vocabulary import Access
 from rdma_conformance.endpoint import verbs
-from rdma_conformance.endpoint.accounting import PinnedMemory
 from rdma_conformance.endpoint.bench import Bench
 from rdma_conformance.endpoint.mapping import Mapping
 from rdma_conformance.endpoint.verbs import VerbsError
@@ -29,7 +28,6 @@ class Lifetimes:
 
     def __init__(self, bench: Bench):
         self._bench = bench
-        self._pinned = PinnedMemory()
         self._before = 0
         self._trial: Any = None
         self._mapping: Mapping | None = None
@@ -104,11 +102,31 @@ class Lifetimes:
         """Map and register memory with the bytes of the image of `region`: address and rkey."""
         self._mapping = Mapping(length)
         self._mapping.fill(image(seed, "region", length)[GUARD : GUARD + length])
-        self._before = self._pinned.kilobytes()
+        self._before = self._bench.pinned()
         domain = self._bench.domains[Domain.OWN]
         self._mapped = verbs.register(domain, self._mapping.address, length, access)
         self._mapping.remember()
         return {"address": self._mapping.address, "rkey": int(self._mapped.rkey)}
+
+    def map_read_only(self, length: int, access: int, seed: int) -> dict[str, Any]:
+        """As `map`, of memory that this process may only read; the region is named mapped."""
+        bench = self._bench
+        self._mapping = Mapping(length)
+        self._mapping.fill(image(seed, "region", length)[GUARD : GUARD + length])
+        self._mapping.protect(mmap.PROT_READ)
+        self._mapping.remember()
+        self._before = bench.pinned()
+        domain, address = bench.domains[Domain.OWN], self._mapping.address
+        try:
+            bench.regions["mapped"] = verbs.register(domain, address, length, access)
+        except VerbsError as refused:
+            return {"result": refused.name, "address": address}
+        return {"result": "OK", "address": address}
+
+    def unregister_named(self, name: str) -> dict[str, Any]:
+        """Deregister a region of the bench: dereg, and pinned_left since it was mapped."""
+        result = self._bench.deregister(name)
+        return {"dereg": result, "pinned_left": self._bench.pinned() - self._before}
 
     def change(self, how: str, seed: int) -> str:
         """Do to the memory what `spec.lifetime.Wrong` says: done, or what went wrong."""
@@ -142,7 +160,7 @@ class Lifetimes:
             result = refused.name
         else:
             self._mapping.close()
-        return {"dereg": result, "pinned_left": self._pinned.kilobytes() - self._before}
+        return {"dereg": result, "pinned_left": self._bench.pinned() - self._before}
 
     # A large transfer
 
@@ -208,7 +226,7 @@ class Lifetimes:
         mapping = Mapping(PAGE)
         access = int(ALL_RIGHTS)
         failed, fastest = 0, []
-        before = self._pinned.kilobytes()
+        before = self._bench.pinned()
         for _ in range(TENTHS):
             times = []
             for _ in range(number // TENTHS):
@@ -222,7 +240,7 @@ class Lifetimes:
         mapping.close()
         flat = fastest[-1] <= STEEP * fastest[0]
         cost = "flat" if flat else f"from {fastest[0] * 1e6:.0f} to {fastest[-1] * 1e6:.0f} us"
-        pinned = self._pinned.kilobytes() - before
+        pinned = self._bench.pinned() - before
         return {"failed": failed, "pinned_left": pinned, "cost": cost}
 
     def fork(self, killed: bool) -> str:
@@ -241,4 +259,3 @@ class Lifetimes:
 
     def close(self) -> None:
         self.end_mapping()
-        self._pinned.close()

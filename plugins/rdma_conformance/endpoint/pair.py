@@ -14,6 +14,7 @@ from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, Status
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.lifetime_cases import LifetimeCases
+from rdma_conformance.endpoint.rereg_cases import ReregistrationCases
 from rdma_conformance.endpoint.window_cases import WindowCases
 from rdma_conformance.plants import HONEST, Plant
 
@@ -61,6 +62,7 @@ class Pair:
             "registration": self.registration,
             **WindowCases(requester, responder).performers,
             **LifetimeCases(requester, responder).performers,
+            **ReregistrationCases(requester, responder).performers,
         }
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:

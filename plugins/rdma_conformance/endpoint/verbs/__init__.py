@@ -13,6 +13,7 @@ from rdma_conformance.endpoint.verbs.device import (
     deregister,
     rdma_core,
     register,
+    reregister,
 )
 from rdma_conformance.endpoint.verbs.errors import VerbsError
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair, WorkRequest, receive_request
@@ -43,4 +44,5 @@ __all__ = [
     "rdma_core",
     "receive_request",
     "register",
+    "reregister",
 ]

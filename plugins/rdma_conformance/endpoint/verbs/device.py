@@ -216,6 +216,15 @@ def register(pd: PD, address: int, length: int, access: int) -> MR:
         raise refusal(error, "ibv_reg_mr") from None
 
 
+def reregister(region: MR, wanted: dict[str, int], domain: PD) -> None:
+    """ibv_rereg_mr(); `wanted` are flags, address, length and access."""
+    access = wanted["access"]
+    try:
+        region.rereg(wanted["flags"], domain, wanted["address"], wanted["length"], access)
+    except PyverbsError as error:
+        raise refusal(error, "ibv_rereg_mr") from None
+
+
 def deregister(region: MR) -> None:
     try:
         region.close()
