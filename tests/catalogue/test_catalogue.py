@@ -61,6 +61,7 @@ RULES = {
     *(f"MW-{subject}" for subject in WINDOW_SUBJECTS),
     *(f"DEREG-{subject}" for subject in END_SUBJECTS),
     "DEALLOC-IN-USE",
+    *(f"REREG-{subject}" for subject in ("CHANGE", "INVALID", "READ-ONLY", "WINDOW")),
 }
 # IBTA numbers of which evidence was seen; another one needs evidence first.
 CLAUSES = {

@@ -166,4 +166,6 @@ def _wanted(case: Case, place: int, access: int) -> dict[str, Any]:
             wanted["length"] = 0
         case Fault.UNKNOWN_DOMAIN:
             wanted["domain"] = "unknown"
+        case Fault.WINDOW if flags & Change.ACCESS:
+            wanted["access"] = int(Access.REMOTE_READ)  # no longer a region that is written
     return wanted

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from rdma_conformance.plants.lifetime import LIFETIME
 from rdma_conformance.plants.plant import HONEST, Plant
 from rdma_conformance.plants.registration import REGISTRATION
+from rdma_conformance.plants.reregistration import REREGISTRATION
 from rdma_conformance.plants.transfer import TRANSFER
 from rdma_conformance.plants.window import WINDOW
 
-PLANTS: Mapping[str, Plant] = {
-    plant.name: plant for plant in (*REGISTRATION, *TRANSFER, *WINDOW, *LIFETIME)
-}
+_AREAS = (REGISTRATION, TRANSFER, WINDOW, LIFETIME, REREGISTRATION)
+
+PLANTS: Mapping[str, Plant] = {plant.name: plant for area in _AREAS for plant in area}
 
 __all__ = ["HONEST", "PLANTS", "Plant"]
