@@ -5,6 +5,7 @@ from typing import get_args
 from conformance.spec import (
     lifetime,
     lifetime_answers,
+    paging,
     registration,
     reregistration,
     transfer,
@@ -18,6 +19,7 @@ _AREAS = (
     (get_args(window.WindowCase), window, window_answers),
     (get_args(lifetime.LifetimeCase), lifetime, lifetime_answers),
     (reregistration.Reregistered, reregistration, reregistration),
+    (get_args(paging.PagingCase), paging, paging),
 )
 
 

@@ -42,6 +42,15 @@ END_SUBJECTS = (
     "FORK",
     "KILLED",
 )
+PAGING_SUBJECTS = (
+    "UNTOUCHED",
+    "SHARED",
+    "FOLLOWS",
+    "READ-ONLY",
+    "UNMAPPED",
+    "PREFETCH",
+    "IMPLICIT",
+)
 RULES = {
     "REG-FLAGS-LEGAL",
     "REG-REMOTE-NEEDS-LOCAL",
@@ -61,6 +70,7 @@ RULES = {
     *(f"MW-{subject}" for subject in WINDOW_SUBJECTS),
     *(f"DEREG-{subject}" for subject in END_SUBJECTS),
     "DEALLOC-IN-USE",
+    *(f"ODP-{subject}" for subject in PAGING_SUBJECTS),
     *(f"REREG-{subject}" for subject in ("CHANGE", "INVALID", "READ-ONLY", "WINDOW")),
 }
 # IBTA numbers of which evidence was seen; another one needs evidence first.

@@ -28,7 +28,12 @@ def test_a_device_that_claims_nothing():
         ({"device_cap_flags_ex": 1 << 38}, "flush_global", "device_cap_flags_ex bit 38 is set"),
         ({"device_cap_flags_ex": 1 << 40}, "atomic_write", "device_cap_flags_ex bit 40 is set"),
         ({"atomic_cap": 1}, "atomic", "atomic_cap is HCA"),
-        ({"odp_general_caps": 3}, "odp", "odp_caps.general_caps 0x3 bit SUPPORT is set"),
+        ({"odp_general_caps": 1}, "odp", "odp_caps.general_caps 0x1 bit SUPPORT is set"),
+        (
+            {"odp_general_caps": 2},
+            "odp_implicit",
+            "odp_caps.general_caps 0x2 bit SUPPORT_IMPLICIT is set",
+        ),
     ],
 )
 def test_a_claim(words, name, evidence):

@@ -23,6 +23,7 @@ EVERYTHING = Capabilities(
         **CAPABLE.claims,
         **{f"rereg_{part}": "it answers OK" for part in ("translation", "domain", "access")},
         "ibv_rereg_mr": "it answers OK",
+        "advise_mr": "it answers OK",
         "persistent_region": "it registers",
         "persistent_odp_region": "it registers",
     }

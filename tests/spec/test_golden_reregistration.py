@@ -34,7 +34,7 @@ def changed(**facts: list) -> dict:
 
 
 def invalid(*errnos: str) -> dict:
-    """Nothing new, and the old contract or none; the manual page tells callers not to rely on it."""
+    """Nothing new, and the old contract or none: callers are told not to rely on it."""
     facts = {"result": list(errnos), "new": SHUT, **END}
     return {Verdict.PASS: {**facts, "old": OPEN}, Verdict.NOTE: {**facts, "old": SHUT}}
 

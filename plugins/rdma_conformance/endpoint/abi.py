@@ -110,6 +110,7 @@ ATOMIC_CAPS = ("NONE", "HCA", "GLOB")
 
 # ibv_odp_general_caps and ibv_odp_transport_cap_bits
 ODP_SUPPORT = 1 << 0
+ODP_IMPLICIT = 1 << 1
 ODP_TRANSPORT = {
     "send": 0,
     "receive": 1,

@@ -92,9 +92,9 @@ class Bench:
         """The runs in which a region's memory differs from what it was filled with."""
         return self.areas[name].changes()
 
-    def contents(self, name: str, length: int) -> str:
-        """The first `length` bytes of a region's memory, in hex."""
-        return self.areas[name].bytes_at(0, length).hex()
+    def contents(self, name: str, length: int, at: int = 0) -> str:
+        """`length` bytes of a region's memory from `at` bytes into it, in hex."""
+        return self.areas[name].bytes_at(at, length).hex()
 
     # Queue pairs
 
@@ -142,8 +142,12 @@ class Bench:
 
     def post_receive(self, queue_pair: str, region: str) -> int:
         """A receive into the whole region; returns its wr_id."""
-        area, made = self.areas[region], self.regions[region]
-        request = verbs.receive_request(area.address, area.length, int(made.lkey))
+        area = self.areas[region]
+        return self.post_receive_at(queue_pair, region, area.address, area.length)
+
+    def post_receive_at(self, queue_pair: str, region: str, address: int, length: int) -> int:
+        """A receive by a region's lkey into any place; returns its wr_id."""
+        request = verbs.receive_request(address, length, int(self.regions[region].lkey))
         request.wr_id = next(self._serials)
         self.queue_pairs[queue_pair].post_receive(request)
         return int(request.wr_id)

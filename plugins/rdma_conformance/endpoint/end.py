@@ -20,6 +20,7 @@ from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.bench import Bench
 from rdma_conformance.endpoint.lifetimes import Lifetimes
+from rdma_conformance.endpoint.paging import Paging
 from rdma_conformance.endpoint.region import Region, Regions
 from rdma_conformance.endpoint.reregistration import Reregistrations
 from rdma_conformance.endpoint.trial import Trials
@@ -64,6 +65,7 @@ class End:
         self.windows = Windows(self.bench)
         self.lifetimes = Lifetimes(self.bench)
         self.reregistrations = Reregistrations(self.bench)
+        self.paging = Paging(self.bench)
         self.victims = Victims(device, port, gid_index)
 
     # Queue pairs
@@ -88,8 +90,8 @@ class End:
                 verbs.deregister(made)
                 found["claims"][name] = f"{what} succeeds"
         area.close()
-        more = self.reregistrations.probe()
-        return {told: found[told] | more[told] for told in found}
+        more, paging = self.reregistrations.probe(), self.paging.probe()
+        return {told: found[told] | more[told] | paging[told] for told in found}
 
     def create(self, transport: str) -> int:
         """A new queue pair of `transport`; returns the handle by which it is meant."""
@@ -286,6 +288,7 @@ class End:
         """Close all in the order that no kernel stumbles over: queue pairs before regions."""
         self.victims.close()
         self.lifetimes.close()
+        self.paging.clear()
         self.bench.close()
         for handle in list(self._queue_pairs):
             self.destroy(handle)

@@ -35,7 +35,7 @@ class Mapping:
 
     def __init__(self, length: int):
         self.length = length
-        self._mapped = False
+        self.mapped = False
         self.address = self._map(None, 0)
         self._image = b""
 
@@ -45,7 +45,7 @@ class Mapping:
         found = _libc.mmap(address, self.length, protection, flags, -1, 0)
         if found in (None, ctypes.c_void_p(-1).value):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-        self._mapped = True
+        self.mapped = True
         return int(found)
 
     def fill(self, data: bytes, at: int = 0) -> None:
@@ -56,15 +56,15 @@ class Mapping:
 
     def remember(self) -> None:
         """What `seen` compares with: the memory as the process sees it now."""
-        self._image = self.bytes() if self._mapped else b""
+        self._image = self.bytes() if self.mapped else b""
 
     def seen(self) -> list[Run]:
         """The runs in which the process sees other bytes than at `remember`; none if unmapped."""
-        return changes(self._image, self.bytes(), 0) if self._mapped else []
+        return changes(self._image, self.bytes(), 0) if self.mapped else []
 
     def unmap(self) -> None:
         self._check(_libc.munmap(self.address, self.length))
-        self._mapped = False
+        self.mapped = False
 
     def map_over(self, data: bytes) -> None:
         """Other memory at the same address, with these bytes."""
@@ -80,7 +80,7 @@ class Mapping:
         self._check(_libc.mprotect(self.address, self.length, protection))
 
     def close(self) -> None:
-        if self._mapped:
+        if self.mapped:
             self.unmap()
 
     @staticmethod

@@ -14,6 +14,7 @@ from conformance.spec.transfer import CONSUMING
 from conformance.spec.vocabulary import Access, Operation, Status
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.lifetime_cases import LifetimeCases
+from rdma_conformance.endpoint.paging_cases import PagingCases
 from rdma_conformance.endpoint.rereg_cases import ReregistrationCases
 from rdma_conformance.endpoint.window_cases import WindowCases
 from rdma_conformance.plants import HONEST, Plant
@@ -63,6 +64,7 @@ class Pair:
             **WindowCases(requester, responder).performers,
             **LifetimeCases(requester, responder).performers,
             **ReregistrationCases(requester, responder).performers,
+            **PagingCases(requester, responder).performers,
         }
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:

@@ -84,19 +84,21 @@ class Stage:
         """Post `request` on the requester's queue pair `through`: all that both sides see."""
         if request["operation"] == Operation.WRITE_IMM:
             self.receive(through)
-        status = self.requester.bench.post(through, request)
-        failed = status != SUCCESS
+        facts = self.post(through, request)
         changes = {
             "region": self.responder.bench.changes(region),
             "local": self.requester.bench.changes("local"),
         }
+        return {**facts, "touched": [name for name, runs in changes.items() if runs], **changes}
+
+    def post(self, through: str, request: dict[str, Any]) -> dict[str, Any]:
+        """As `use`, without a look at memory."""
+        status = self.requester.bench.post(through, request)
         return {
             "requester": status,
-            "requester_qp": self.requester.bench.state(through, failed),
+            "requester_qp": self.requester.bench.state(through, status != SUCCESS),
             # What the requester found by itself need not show at the responder.
             "responder_qp": self.responder.bench.state(through, status.startswith("REM_")),
-            "touched": [name for name, runs in changes.items() if runs],
-            **changes,
         }
 
     def receive(self, queue_pair: str, seed: int = 0) -> int:

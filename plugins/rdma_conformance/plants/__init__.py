@@ -8,13 +8,14 @@ of a case is always performed honestly.
 from collections.abc import Mapping
 
 from rdma_conformance.plants.lifetime import LIFETIME
+from rdma_conformance.plants.paging import PAGING
 from rdma_conformance.plants.plant import HONEST, Plant
 from rdma_conformance.plants.registration import REGISTRATION
 from rdma_conformance.plants.reregistration import REREGISTRATION
 from rdma_conformance.plants.transfer import TRANSFER
 from rdma_conformance.plants.window import WINDOW
 
-_AREAS = (REGISTRATION, TRANSFER, WINDOW, LIFETIME, REREGISTRATION)
+_AREAS = (REGISTRATION, TRANSFER, WINDOW, LIFETIME, REREGISTRATION, PAGING)
 
 PLANTS: Mapping[str, Plant] = {plant.name: plant for area in _AREAS for plant in area}
 

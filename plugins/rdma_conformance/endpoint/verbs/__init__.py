@@ -8,11 +8,13 @@ from rdma_conformance.endpoint.verbs.commands import Commands, Reregistration
 from rdma_conformance.endpoint.verbs.device import (
     Completions,
     Device,
+    advise,
     allocate_domain,
     deallocate_domain,
     deregister,
     rdma_core,
     register,
+    register_everything,
     reregister,
 )
 from rdma_conformance.endpoint.verbs.errors import VerbsError
@@ -35,6 +37,7 @@ __all__ = [
     "Reregistration",
     "VerbsError",
     "WorkRequest",
+    "advise",
     "allocate_domain",
     "allocate_window",
     "bind_info",
@@ -44,5 +47,6 @@ __all__ = [
     "rdma_core",
     "receive_request",
     "register",
+    "register_everything",
     "reregister",
 ]

@@ -14,6 +14,7 @@ from pyverbs.mr import MR
 from pyverbs.pd import PD
 from pyverbs.pyverbs_error import PyverbsError, PyverbsRDMAError
 from pyverbs.qp import QP, QPCap, QPEx, QPInitAttr, QPInitAttrEx
+from pyverbs.wr import SGE
 
 from conformance.spec.vocabulary import Operation, Status, Transport
 from rdma_conformance.endpoint import abi
@@ -214,6 +215,22 @@ def register(pd: PD, address: int, length: int, access: int) -> MR:
         return MR(pd, length, access - (access >> 31 << 32), address=address)
     except PyverbsError as error:
         raise refusal(error, "ibv_reg_mr") from None
+
+
+def register_everything(pd: PD, access: int) -> MR:
+    """ibv_reg_mr() of NULL and SIZE_MAX: an implicit region for on-demand paging."""
+    try:
+        return MR(pd, 0, access, implicit=True)
+    except PyverbsError as error:
+        raise refusal(error, "ibv_reg_mr") from None
+
+
+def advise(pd: PD, advice: int, flags: int, place: tuple[int, int, int]) -> None:
+    """ibv_advise_mr() of one place: address, length and lkey."""
+    try:
+        pd.advise_mr(advice, flags, [SGE(*place)])
+    except PyverbsError as error:
+        raise refusal(error, "ibv_advise_mr") from None
 
 
 def reregister(region: MR, wanted: dict[str, int], domain: PD) -> None:
