@@ -1,5 +1,6 @@
 """Do operations reach the right page, whatever has become of it since the registration?"""
 
+from conformance.spec.effects import EIGHT_BYTES
 from conformance.spec.lifetime import Side
 from conformance.spec.paging import Paged, Pages
 from conformance.spec.vocabulary import Operation
@@ -26,6 +27,19 @@ def paged(*pages: Pages) -> list[Paged]:
 
 @asks("ODP-UNTOUCHED", cases=paged(Pages.UNTOUCHED, Pages.WRITTEN))
 def test_pages_that_nobody_has_touched(case, verify):
+    verify(case)
+
+
+@asks(
+    "ODP-PLACE",
+    cases=[
+        Paged(Pages.WRITTEN, side, operation, at)
+        for side, operation in USES
+        # Within a page, up to its end, and over the edge of two; atomics are aligned.
+        for at in ((8, 4096 - 8) if operation in EIGHT_BYTES else (1, 512, 4096 - 64, 4096 - 32))
+    ],
+)
+def test_every_byte_of_a_page(case, verify):
     verify(case)
 
 

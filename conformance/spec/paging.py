@@ -13,7 +13,8 @@ from conformance.spec.memory import high, image, low
 from conformance.spec.model import GUARD, PAGE, Capabilities, Expectation, Outcome
 from conformance.spec.vocabulary import Operation, QPState, Status, Verdict
 
-AT = 512  # bytes of the mapping before the place that the operations name
+EXTENT = 2 * PAGE  # bytes of the mapping
+AT = 512  # bytes of the other side's region before the place that the operations name
 
 SUCCESS = Status.SUCCESS.name
 RTS, ERR = QPState.RTS.value, QPState.ERR.value
@@ -44,10 +45,12 @@ class Paged:
     pages: Pages
     side: Side
     operation: Operation
+    at: int = 0  # bytes of the mapping before the place that the operation names
 
     @property
     def id(self) -> str:
-        return f"{self.pages}-{self.side}-{self.operation}"
+        word = f"{self.pages}-{self.side}-{self.operation}"
+        return f"{word}-at:{self.at}" if self.at else word
 
 
 class Advice(IntEnum):
@@ -109,6 +112,8 @@ def requirement(case: PagingCase) -> str:
         return "ODP-PREFETCH"
     if isinstance(case, Implicit):
         return "ODP-IMPLICIT"
+    if case.at:
+        return "ODP-PLACE"
     if case.pages in (Pages.READ_ONLY, Pages.UNMAPPED):
         return f"ODP-{case.pages.upper()}"
     shared = case.pages in (Pages.ZERO, Pages.FORKED)
@@ -152,18 +157,20 @@ def _writes(case: Paged) -> bool:
     return case.operation is not Operation.READ
 
 
-def held(pages: Pages, seed: int) -> bytes:
-    """The page's bytes as the process sees them before the operation; empty if unmapped."""
+def held(pages: str, seed: int) -> bytes:
+    """The bytes that the process sees before the operation; empty if unmapped."""
     if pages in GONE:
         return b""
     if pages in BLANK:
-        return bytes(PAGE)
-    return over(seed) if pages is Pages.MAPPED_OVER else image(seed, "paged", PAGE)[GUARD:][:PAGE]
+        return bytes(EXTENT)
+    if pages == Pages.MAPPED_OVER:
+        return over(seed)
+    return image(seed, "paged", EXTENT)[GUARD : GUARD + EXTENT]
 
 
 def over(seed: int) -> bytes:
     """The bytes of the memory that is mapped over a region's."""
-    return low(seed, "over", PAGE)
+    return low(seed, "over", EXTENT)
 
 
 def _carried(operation: Operation, seed: int, old: bytes, source: bytes) -> tuple[bytes, bytes]:
@@ -179,7 +186,7 @@ def _carried(operation: Operation, seed: int, old: bytes, source: bytes) -> tupl
 
 def _granted(case: Paged, seed: int) -> dict[str, tuple[Any, ...]]:
     length = size(case.operation)
-    page = held(case.pages, seed)[AT : AT + length]
+    page = held(case.pages, seed)[case.at :][:length]
     region = image(seed, "region", PAGE)[GUARD + AT :][:length]
     source = image(seed, "local", LOCAL)[GUARD:][:length]
     if case.side is Side.LOCAL:  # the paged memory is the requester's
@@ -192,11 +199,11 @@ def _granted(case: Paged, seed: int) -> dict[str, tuple[Any, ...]]:
         "requester": (SUCCESS,),
         "requester_qp": (RTS,),
         "responder_qp": (RTS,),
-        "paged": (paged.hex(),),
-        "other": (other.hex(),),
         **_after(case, seed),
     }
-    return facts
+    if case.at and not (case.side is Side.REMOTE and case.operation in ATOMICS):
+        return {**facts, "at": (case.at,), "elsewhere": ("nothing",)}
+    return {**facts, "paged": (paged.hex(),), "other": (other.hex(),)}
 
 
 def _refused(case: Paged, seed: int) -> dict[str, tuple[Any, ...]]:
@@ -210,7 +217,7 @@ def _refused(case: Paged, seed: int) -> dict[str, tuple[Any, ...]]:
         "requester": errors,
         "requester_qp": (ERR,),
         "responder_qp": (RTS,) if local else (ERR,),
-        "paged": (page[AT : AT + length].hex() if page else "unmapped",),
+        "paged": (page[case.at :][:length].hex() if page else "unmapped",),
         **_after(case, seed),
     }
 
@@ -224,7 +231,7 @@ def _after(case: Paged, seed: int) -> dict[str, tuple[Any, ...]]:
         "left": ([],),
     }
     if case.pages is Pages.FORKED:
-        kept = held(case.pages, seed)[AT : AT + size(case.operation)].hex()
+        kept = held(case.pages, seed)[case.at :][: size(case.operation)].hex()
         facts["child"] = (kept,)
     if case.pages is Pages.ZERO:
         facts["zero_page"] = ("zeros",)

@@ -44,6 +44,7 @@ END_SUBJECTS = (
 )
 PAGING_SUBJECTS = (
     "UNTOUCHED",
+    "PLACE",
     "SHARED",
     "FOLLOWS",
     "READ-ONLY",

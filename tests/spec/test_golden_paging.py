@@ -40,9 +40,9 @@ def _stream(label: str, length: int = 64 + 4096 + 64) -> bytes:
 
 # Sources hold bytes of 0x80 and above, all else below; 64 bytes of guard lie before each image.
 SENT = bytes(byte | 0x80 for byte in _stream("local")[64:128]).hex()
-PAGE = bytes(byte & 0x7F for byte in _stream("paged")[64 + 512 : 64 + 512 + 64]).hex()
+PAGE = bytes(byte & 0x7F for byte in _stream("paged")[64 : 64 + 64]).hex()
 REGION = bytes(byte & 0x7F for byte in _stream("region")[64 + 512 : 64 + 512 + 64]).hex()
-OVER = bytes(byte & 0x7F for byte in _stream("over", 4096)[512 : 512 + 64]).hex()
+OVER = bytes(byte & 0x7F for byte in _stream("over", 8192)[:64]).hex()
 ZEROS = "00" * 64
 END = {"result": ["OK"], "dereg": ["OK"], "pinned": [0], "left": [[]]}
 
@@ -67,6 +67,7 @@ PAGING_ROWS = [
             ("ODP-UNTOUCHED", Pages.UNTOUCHED, LOCAL, READ, granted(REGION, REGION)),
             ("ODP-UNTOUCHED", Pages.WRITTEN, LOCAL, SEND, granted(PAGE, PAGE)),
             ("ODP-UNTOUCHED", Pages.UNTOUCHED, RECEIVE, SEND, granted(SENT, "")),
+            ("ODP-UNTOUCHED", Pages.WRITTEN, REMOTE, READ, granted(PAGE, PAGE)),
             ("ODP-SHARED", Pages.ZERO, REMOTE, WRITE, granted(SENT, "", zero_page=["zeros"])),
             ("ODP-SHARED", Pages.FORKED, REMOTE, WRITE, granted(SENT, "", child=[PAGE])),
             ("ODP-FOLLOWS", Pages.MAPPED_OVER, REMOTE, READ, granted(OVER, OVER)),
@@ -79,6 +80,16 @@ PAGING_ROWS = [
             ("ODP-UNMAPPED", Pages.UNMAPPED, REMOTE, READ, refused("REM_ACCESS_ERR", "unmapped")),
             ("ODP-UNMAPPED", Pages.UNMAPPED, LOCAL, SEND, refused("LOC_PROT_ERR", "unmapped")),
         )
+    ),
+    *(
+        Row(
+            "ODP-PLACE",
+            Paged(Pages.WRITTEN, side, READ, at),
+            {Verdict.PASS: {"requester": ["SUCCESS"], "at": [at], "elsewhere": ["nothing"], **END}},
+            CAPS,
+        )
+        for side in (REMOTE, LOCAL)
+        for at in (1, 4096 - 32)
     ),
     *(
         Row(

@@ -7,8 +7,8 @@ import signal
 from typing import Any
 
 from conformance.spec.memory import image
-from conformance.spec.model import GUARD, PAGE, Domain
-from conformance.spec.paging import BLANK, Mistake, Pages, over
+from conformance.spec.model import GUARD, Domain
+from conformance.spec.paging import BLANK, EXTENT, Mistake, Pages, over
 from conformance.spec.vocabulary import Access
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.bench import Bench
@@ -56,25 +56,26 @@ class Paging:
         self._mapping: Mapping | None = None
         self._zero: Mapping | None = None
         self._child: Child | None = None
-        self._pinned = 0
+        self._before = b""
 
     def map(self, pages: str, access: int, seed: int) -> dict[str, Any]:
-        """Map a page, register it, and bring it into the state of `spec.paging.Pages`.
+        """Map pages, register them, and bring them into the state of `spec.paging.Pages`.
 
         result is OK or the errno; address, lkey, rkey; pinned is what that pins, in kB.
         """
-        mapping = self._mapping = Mapping(PAGE)
+        mapping = self._mapping = Mapping(EXTENT)
         if pages not in BLANK or pages == Pages.DISCARDED:
-            mapping.fill(image(seed, NAME, PAGE)[GUARD : GUARD + PAGE])
+            self._before = image(seed, NAME, EXTENT)[GUARD : GUARD + EXTENT]
+            mapping.fill(self._before)
         if pages == Pages.READ_ONLY:
             mapping.protect(mmap.PROT_READ)
-        found = self._register(mapping.address, PAGE, access)
+        found = self._register(mapping.address, EXTENT, access)
         if pages == Pages.ZERO:
-            self._zero = Mapping(PAGE)
+            self._zero = Mapping(EXTENT)
             self._zero.bytes()
             mapping.bytes()
         elif pages == Pages.FORKED:
-            self._child = Child(mapping.address, PAGE)
+            self._child = Child(mapping.address, EXTENT)
         elif pages == Pages.UNMAPPED:
             mapping.unmap()
         elif pages == Pages.MAPPED_OVER:
@@ -85,7 +86,7 @@ class Paging:
 
     def map_everything(self, access: int) -> dict[str, Any]:
         """An implicit region over the whole address space, and a page to use through it."""
-        self._mapping = Mapping(PAGE)
+        self._mapping = Mapping(EXTENT)
         try:
             made = verbs.register_everything(self._bench.domains[Domain.OWN], access)
         except VerbsError as refused:
@@ -109,10 +110,10 @@ class Paging:
         """ibv_advise_mr() of the whole page: OK or the errno."""
         made, mapping = self._bench.regions[NAME], self._mapping
         flags = FLUSH if flush else 0
-        address, length, key = mapping.address, PAGE, int(made.lkey)
+        address, length, key = mapping.address, EXTENT, int(made.lkey)
         match mistake:
             case Mistake.RANGE:
-                address += PAGE
+                address += EXTENT
             case Mistake.KEY:
                 key ^= 0x00A5A500
             case Mistake.ADVICE:
@@ -131,13 +132,23 @@ class Paging:
         mapping = self._mapping
         return mapping.bytes(at, length).hex() if mapping.mapped else "unmapped"
 
+    def found(self, carried: str, at: int) -> dict[str, Any]:
+        """Where in the pages these bytes (hex) are, -1 if nowhere, and what changed elsewhere.
+
+        `at` is where they belong.
+        """
+        data, now = bytes.fromhex(carried), self._mapping.bytes()
+        rest = [each[:at] + each[at + len(data) :] for each in (self._before, now)]
+        elsewhere = "nothing" if rest[0] == rest[1] else "changed"
+        return {"at": now.find(data), "elsewhere": elsewhere}
+
     def others(self, at: int, length: int) -> dict[str, str]:
         """What the child sees, and whether the zero page still is one."""
         seen = {}
         if self._child is not None:
             seen["child"] = self._child.sees()[at : at + length].hex()
         if self._zero is not None:
-            blank = self._zero.bytes() == bytes(PAGE)
+            blank = self._zero.bytes() == bytes(EXTENT)
             seen["zero_page"] = "zeros" if blank else "changed"
         return seen
 

@@ -4,9 +4,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from conformance.spec.effects import size
+from conformance.spec.effects import LOCAL, size
 from conformance.spec.lifetime import Side
-from conformance.spec.model import ALL_RIGHTS, PAGE, Region, plain
+from conformance.spec.memory import image
+from conformance.spec.model import ALL_RIGHTS, GUARD, PAGE, Region, plain
 from conformance.spec.paging import AT, Pages, held
 from conformance.spec.vocabulary import Access, Operation
 from rdma_conformance.endpoint.agreement import Case
@@ -52,27 +53,33 @@ class PagingCases:
         stage.connect(QP)
         stage.local(seed)
         region = self._responder.bench.register("region", plain(Region(ALL_RIGHTS)), seed)
+        if operation is Operation.SEND and side is Side.LOCAL:
+            stage.receive(QP, seed)  # before the pages: what is mapped later may take their place
         made = end.paging.map(case["pages"], RIGHTS, seed)
         if made["result"] != "OK":
             return {"result": made["result"]}
         facts = {"result": "OK", "pinned": made["pinned"]}
         named = region if side is Side.LOCAL else made
-        target = {"address": named["address"] + AT, "rkey": named["rkey"]}
+        at = case["at"]
+        offset = AT if side is Side.LOCAL else at
+        target = {"address": named["address"] + offset, "rkey": named["rkey"]}
         request = stage.request(operation.value, seed, target, AT, PAGE)
         length = size(operation)
         if side is Side.LOCAL:
-            request |= {"local_address": made["address"] + AT, "lkey": made["lkey"]}
+            request |= {"local_address": made["address"] + at, "lkey": made["lkey"]}
         elif operation is Operation.CMP_SWAP:
-            old = held(case["pages"], seed)[AT : AT + length]
+            old = held(case["pages"], seed)[at : at + length]
             request["operands"][0] = int.from_bytes(old, sys.byteorder)
         if side is Side.RECEIVE:
-            end.paging.receive(QP, length, AT)
-        elif operation in (Operation.SEND, Operation.WRITE_IMM):
-            stage.receive(QP, seed)
+            end.paging.receive(QP, length, at)
         facts |= stage.post(QP, request)
-        facts["paged"] = end.paging.contents(AT, length)
+        facts["paged"] = end.paging.contents(at, length)
         facts["other"] = self._other(side, operation, length)
-        facts |= end.paging.others(AT, length)
+        facts |= end.paging.others(at, length)
+        if at:
+            source = _is_source(side, operation)
+            carried = facts["other"] if source else _carried(side, length, seed)
+            facts |= end.paging.found(carried, at)
         return {**facts, "dereg": end.bench.deregister("paged")}
 
     def _other(self, side: Side, operation: Operation, length: int) -> str:
@@ -107,8 +114,22 @@ class PagingCases:
 
     def _written(self, made: dict[str, Any], seed: int) -> dict[str, Any]:
         """A WRITE into the page, and the end of its region."""
-        target = {"address": made["address"] + AT, "rkey": made["rkey"]}
+        target = {"address": made["address"], "rkey": made["rkey"]}
         request = self._stage.request("write", seed, target)
         facts = self._stage.post(QP, request)
-        facts["paged"] = self._responder.paging.contents(AT, request["length"])
+        facts["paged"] = self._responder.paging.contents(0, request["length"])
         return {**facts, "dereg": self._responder.bench.deregister("paged")}
+
+
+def _is_source(side: Side, operation: Operation) -> bool:
+    """Whether the paged memory is where the operation takes its bytes from."""
+    if side is Side.LOCAL:
+        return operation in (Operation.SEND, Operation.WRITE)
+    return side is Side.REMOTE and operation is Operation.READ
+
+
+def _carried(side: Side, length: int, seed: int) -> str:
+    """The bytes that come into the paged memory, in hex: the other side's."""
+    if side is Side.LOCAL:
+        return image(seed, "region", PAGE)[GUARD + AT :][:length].hex()
+    return image(seed, "local", LOCAL)[GUARD:][:length].hex()

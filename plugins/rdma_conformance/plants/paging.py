@@ -30,6 +30,13 @@ PAGING = (
         reports={"pinned": 4},
     ),
     Plant(
+        "starts-at-the-page",
+        "ODP-PLACE",
+        "an atomic in the middle of a page is done at its first byte",
+        _case("paged", side=REMOTE, operation=Operation.FETCH_ADD.value, at=8),
+        reports={"paged": "00" * 8},
+    ),
+    Plant(
         "writes-zero-page",
         "ODP-SHARED",
         "a WRITE lands in the zero page of all processes",
