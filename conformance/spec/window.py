@@ -141,7 +141,19 @@ class WrongCall:
         return f"type{int(self.type)}"
 
 
-WindowCase = Window | Invalidation | Allocation | WrongCall
+@dataclass(frozen=True, slots=True)
+class LentMidway:
+    """A window is ended while a large WRITE through it is under way; never ended in the control."""
+
+    type: WindowType
+    ending: Ending
+
+    @property
+    def id(self) -> str:
+        return f"type{int(self.type)}-{self.ending}"
+
+
+WindowCase = Window | Invalidation | Allocation | WrongCall | LentMidway
 
 
 def requirement(case: WindowCase) -> str:
@@ -151,6 +163,8 @@ def requirement(case: WindowCase) -> str:
             return "MW-ALLOC"
         case WrongCall():
             return "MW-BIND-CALL"
+        case LentMidway():
+            return "MW-TRAFFIC"
         case Invalidation():
             unbound = case.fault is Fault.NEVER_BOUND
             return "MW-INVALIDATE-UNBOUND" if unbound else "MW-INVALIDATE"
@@ -200,6 +214,7 @@ __all__ = [
     "Ending",
     "Fault",
     "Invalidation",
+    "LentMidway",
     "Through",
     "Window",
     "WindowCase",

@@ -19,6 +19,7 @@ from conformance.spec.window import (
     Ending,
     Fault,
     Invalidation,
+    LentMidway,
     Through,
     Window,
     WindowCase,
@@ -63,6 +64,8 @@ def expect(case: WindowCase, caps: Capabilities, seed: int) -> Expectation:
             return _wrong_call(name, case)
         case Invalidation():
             return _invalidation(name, case)
+        case LentMidway():
+            return _midway(name, case)
     return _window(name, case, seed)
 
 
@@ -131,6 +134,20 @@ def _invalidation(name: str, case: Invalidation) -> Expectation:
             done["receive"] = (SUCCESS,)
         outcomes.append(Outcome("nothing to do", done))
     return Expectation(name, tuple(outcomes), control=control)
+
+
+def _midway(name: str, case: LentMidway) -> Expectation:
+    if case.ending is Ending.NONE:
+        facts: dict[str, tuple[Any, ...]] = {"ending": ("none",), "requester": (SUCCESS,)}
+        return Expectation(name, (Outcome("written", {**facts, "left": ([],)}),))
+    facts = {
+        "ending": ("OK" if case.ending is Ending.DEALLOCATED else SUCCESS,),
+        "requester": (SUCCESS, Status.REM_ACCESS_ERR.name),
+        "later": ("nothing",),  # written after the end was told
+        "left": ([],),
+    }
+    control = LentMidway(case.type, Ending.NONE)
+    return Expectation(name, (Outcome("bounded", facts),), control=control)
 
 
 def _window(name: str, case: Window, seed: int) -> Expectation:

@@ -11,6 +11,7 @@ from conformance.spec.window import (
     Ending,
     Fault,
     Invalidation,
+    LentMidway,
 )
 from conformance.windows.operations import GRANTED, ONE, TWO, WRITES_AND_READS
 from rdma_conformance.suite import asks
@@ -36,6 +37,19 @@ def test_a_window_is_allocated_and_opens_nothing(case, verify):
     cases=[replace(window, ending=ending) for window in GRANTED for ending in ENDINGS[window.type]],
 )
 def test_the_key_is_dead_after_the_end(case, verify):
+    verify(case)
+
+
+@asks(
+    "MW-TRAFFIC",
+    cases=[
+        LentMidway(type, ending)
+        for type in (ONE, TWO)
+        for ending in ENDINGS[type]
+        if ending is not Ending.INVALIDATED_BY_PEER  # it would wait behind the peer's own WRITE
+    ],
+)
+def test_the_end_of_a_window_in_the_middle_of_traffic(case, verify):
     verify(case)
 
 

@@ -24,6 +24,7 @@ WINDOW_SUBJECTS = (
     "QUEUE-PAIR",
     "KEY",
     "REBIND",
+    "TRAFFIC",
     "END",
     "INVALIDATE",
     "INVALIDATE-UNBOUND",

@@ -10,6 +10,7 @@ from conformance.spec.window import (
     Ending,
     Fault,
     Invalidation,
+    LentMidway,
     Through,
     Window,
     WindowType,
@@ -138,6 +139,19 @@ WINDOW_ROWS = [
         "MW-ALLOC",
         Window(ONE, ending=Ending.NEVER_BOUND),
         {Verdict.PASS: {**CLOSED, "alloc": ["OK"], "bind": ["none"]}},
+        CAPS,
+    ),
+    Row(
+        "MW-TRAFFIC",
+        LentMidway(TWO, Ending.INVALIDATED),
+        {
+            Verdict.PASS: {
+                "ending": ["SUCCESS"],
+                "requester": ["SUCCESS", "REM_ACCESS_ERR"],
+                "later": ["nothing"],
+                "left": [[]],
+            }
+        },
         CAPS,
     ),
     Row("MW-ALLOC", Allocation(2), {Verdict.PASS: {"result": ["OK"], "left": [[]]}}, CAPS),

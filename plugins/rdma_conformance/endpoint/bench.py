@@ -19,6 +19,7 @@ from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
 
 COMPLETION_S = 10.0  # longer than the retries of a queue pair with timeout 14 and retry_cnt 7
+LATER_S = 0.05  # how long memory is watched after a transfer is over
 STATE_S = 1.0  # how long a queue pair may take to show an error that was reported
 
 
@@ -39,6 +40,7 @@ class Bench:
         self._pinned = PinnedMemory()
         self._serials = count(1)
         self._stuck: list[Any] = []
+        self._remembered = b""
 
     # Regions
 
@@ -95,6 +97,17 @@ class Bench:
     def contents(self, name: str, length: int, at: int = 0) -> str:
         """`length` bytes of a region's memory from `at` bytes into it, in hex."""
         return self.areas[name].bytes_at(at, length).hex()
+
+    def remember(self, name: str) -> None:
+        """What `changed_since` compares with: a region's memory as it is now."""
+        area = self.areas[name]
+        self._remembered = area.bytes_at(0, area.length)
+
+    def changed_since(self, name: str) -> bool:
+        """Whether a region's memory has changed since `remember`, or does within a while."""
+        time.sleep(LATER_S)
+        area = self.areas[name]
+        return area.bytes_at(0, area.length) != self._remembered
 
     # Queue pairs
 

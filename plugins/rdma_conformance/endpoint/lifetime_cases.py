@@ -9,15 +9,13 @@ from conformance.spec.model import ALL_RIGHTS, PAGE, Domain, Region, plain
 from conformance.spec.vocabulary import Operation
 from conformance.spec.window import BINDABLE, EXTENT, START, WINDOW_RIGHTS, WindowType
 from rdma_conformance.endpoint.agreement import NONE, Case
-from rdma_conformance.endpoint.stage import RECEIVE_S, SUCCESS, Stage
+from rdma_conformance.endpoint.stage import LARGE, LARGE_S, RECEIVE_S, SUCCESS, Stage
 from rdma_conformance.endpoint.victim import VictimEnd
 from rdma_conformance.plants import HONEST, Plant
 
 QP, VICTIM = "bound", "victim"
 WINDOW = "window"
-LARGE = 4 << 20  # bytes
 SOURCE, SINK, MARKER = 0xA5, 0x11, 0x77
-LARGE_S = 20.0
 REGION = plain(Region(ALL_RIGHTS))
 
 
@@ -144,16 +142,7 @@ class LifetimeCases:
         rights = int(ALL_RIGHTS)
         local = here.large(LARGE, SOURCE if write else SINK, rights)
         remote = there.large(LARGE, SINK if write else SOURCE, rights)
-        request = {
-            "operation": case["operation"],
-            "local_address": local["address"],
-            "lkey": local["lkey"],
-            "length": LARGE,
-            "address": remote["address"],
-            "rkey": remote["rkey"],
-            "operands": [],
-            "data": "",
-        }
+        request = {**stage.write(local, remote, LARGE), "operation": case["operation"]}
         sink = there if write else here
         begun = self._requester.bench.begin(QP, request)
         if case["after_us"] < 0:

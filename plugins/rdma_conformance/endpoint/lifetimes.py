@@ -12,13 +12,12 @@ from conformance.spec.memory import Run, image, low
 from conformance.spec.model import ALL_RIGHTS, GUARD, PAGE, Domain
 from conformance.spec.vocabulary import Access
 from rdma_conformance.endpoint import verbs
-from rdma_conformance.endpoint.bench import Bench
+from rdma_conformance.endpoint.bench import LATER_S, Bench
 from rdma_conformance.endpoint.mapping import Mapping
 from rdma_conformance.endpoint.verbs import VerbsError
 
 TRIAL = "trial"  # the protection domain that is to be ended
 UNKNOWN = 0x7FFFFFF0  # no kernel gives such a handle
-LATER_S = 0.05  # how long memory is watched after a transfer is over
 TENTHS = 10
 STEEP = 4  # times the first tenth's fastest round: then the cost is not flat
 

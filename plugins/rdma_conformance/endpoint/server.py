@@ -19,7 +19,7 @@ from rdma_conformance.endpoint import capabilities
 from rdma_conformance.endpoint.pair import Pair
 from rdma_conformance.plants import HONEST, PLANTS
 
-PROTOCOL = 1  # counted up with every change of requests, facts or cases
+PROTOCOL = 2  # counted up with every change of requests, facts or cases
 # prctl(2)
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15

@@ -10,6 +10,7 @@ from conformance.spec.vocabulary import Access, Operation, Status
 from conformance.spec.window import Through
 
 ADDEND = 0x8080808080808080
+LARGE, LARGE_S = 4 << 20, 20.0  # bytes of a large transfer, and how long it may take
 RECEIVE_S = 2.0  # how long the responder may take to complete a receive that was refused
 
 RETRIES = 7
@@ -78,6 +79,20 @@ class Stage:
             "rkey": target["rkey"],
             "operands": operands,
             "data": source.hex() if word is Operation.ATOMIC_WRITE else "",
+        }
+
+    @staticmethod
+    def write(source: dict[str, Any], target: dict[str, Any], length: int) -> dict[str, Any]:
+        """A WRITE of `length` bytes, as `Bench.begin` takes it, between two registrations."""
+        return {
+            "operation": Operation.WRITE.value,
+            "local_address": source["address"],
+            "lkey": source["lkey"],
+            "length": length,
+            "address": target["address"],
+            "rkey": target["rkey"],
+            "operands": [],
+            "data": "",
         }
 
     def use(self, through: str, request: dict[str, Any], region: str = "region") -> dict[str, Any]:

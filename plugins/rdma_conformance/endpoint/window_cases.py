@@ -18,7 +18,7 @@ from conformance.spec.window import (
 )
 from rdma_conformance.endpoint.abi import DEVICE_CAPS
 from rdma_conformance.endpoint.agreement import NONE, Case
-from rdma_conformance.endpoint.stage import RECEIVE_S, SUCCESS, Stage
+from rdma_conformance.endpoint.stage import LARGE, LARGE_S, RECEIVE_S, SUCCESS, Stage
 from rdma_conformance.plants import HONEST, Plant
 
 WINDOW = "window"
@@ -37,6 +37,7 @@ class WindowCases:
             "invalidation": self._cleared(self._invalidation),
             "allocation": self._cleared(self._allocation),
             "wrongcall": self._cleared(self._wrong_call),
+            "lentmidway": self._cleared(self._midway),
         }
 
     def _cleared(self, perform: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
@@ -142,6 +143,36 @@ class WindowCases:
         old_at = min(max(0, start + case["at"]), length - 8)
         request = stage.request(case["operation"], seed, target, old_at, length)
         return stage.use(through, request)
+
+    def _midway(self, case: Case, seed: int) -> dict[str, Any]:
+        """End a window over a large region in the middle of a WRITE of all its bytes."""
+        stage, bench, windows = self._stage, self._responder.bench, self._responder.windows
+        bound = Through.BOUND.value
+        made = bench.register("region", {**_BINDABLE, "length": LARGE}, seed)
+        stage.connect(bound)
+        key = windows.allocate(WINDOW, case["type"], Domain.OWN.value)["rkey"]
+        place = {**_PLACE, "at": 0, "length": LARGE}
+        done = windows.bind(WINDOW, bound, {**place, "rkey": key ^ 1})
+        if done["status"] != SUCCESS:
+            return {"ending": f"the window is not bound: {done['status']}"}
+        source = self._stage.requester.bench.register("local", {**_BINDABLE, "length": LARGE}, seed)
+        request = stage.write(source, {"address": made["address"], "rkey": done["rkey"]}, LARGE)
+        begun = stage.requester.bench.begin(bound, request)
+        facts: dict[str, Any] = {"ending": NONE}
+        match case["ending"]:
+            case Ending.UNBOUND:
+                ended = windows.bind(WINDOW, bound, {**place, "length": 0, "rkey": key})
+                facts["ending"] = ended["status"]
+            case Ending.INVALIDATED:
+                facts["ending"] = windows.invalidate(bound, done["rkey"])
+            case Ending.DEALLOCATED:
+                facts["ending"] = windows.deallocate(WINDOW)
+        bench.remember("region")
+        facts["requester"] = stage.requester.bench.finish(begun, LARGE_S)
+        if case["ending"] != Ending.NONE:
+            later = bench.changed_since("region")
+            facts["later"] = "memory was written" if later else "nothing"
+        return facts
 
     # Invalidation of what may not be invalidated
 

@@ -112,6 +112,13 @@ WINDOW = (
         instead={"rkey_xor": 0},
     ),
     Plant(
+        "writes-after-window",
+        "MW-TRAFFIC",
+        "bytes are written after a window was deallocated",
+        _case("lentmidway", type=ONE, ending=Ending.DEALLOCATED.value),
+        reports={"later": "memory was written"},
+    ),
+    Plant(
         "moved-window-keeps-key",
         "MW-REBIND",
         "a window that was moved opens to its old key, too",
