@@ -144,11 +144,13 @@ class Bench:
         return state
 
     def destroy(self, name: str) -> str:
+        """End a queue pair by the command itself, as pyverbs ends what is bound to it first."""
+        made = self.queue_pairs[name]
         try:
-            self.queue_pairs[name].close()
+            self.commands.destroy_queue_pair(made.handle)
         except VerbsError as refused:
             return refused.name
-        del self.queue_pairs[name]
+        self._stuck.append(self.queue_pairs.pop(name))  # the library's half stays
         return "OK"
 
     # Work

@@ -13,11 +13,14 @@ from typing import Any
 from rdma_conformance.endpoint.verbs.errors import VerbsError, named
 
 DEALLOC_PD, REG_MR, REREG_MR, DEREG_MR, ALLOC_MW, DEALLOC_MW = 4, 9, 11, 13, 14, 16
+DESTROY_QP = 27
 
 _HEADER = struct.Struct("=IHH")  # command, words of the command with this, words of the answer
 _HANDLE = struct.Struct("=I")
 _REG = struct.Struct("=QQQQII")
 _REG_ANSWER = struct.Struct("=III")
+_DESTROY_QP = struct.Struct("=QII")
+_DESTROY_QP_ANSWER = struct.Struct("=I")
 _REREG = struct.Struct("=QIIQQQII")
 _REREG_ANSWER = struct.Struct("=II")
 _ALLOC_MW = struct.Struct("=QIBxxx")
@@ -63,6 +66,11 @@ class Commands:
 
     def deallocate_window(self, handle: int) -> None:
         self._write(DEALLOC_MW, _HANDLE.pack(handle), 0, "DEALLOC_MW")
+
+    def destroy_queue_pair(self, handle: int) -> None:
+        answer = ctypes.create_string_buffer(_DESTROY_QP_ANSWER.size)
+        command = _DESTROY_QP.pack(ctypes.addressof(answer), handle, 0)
+        self._write(DESTROY_QP, command, len(answer), "DESTROY_QP")
 
     def allocate_window(self, domain: int, number: int) -> tuple[int, int]:
         """A window of type `number` (ibv_mw_type, or any byte): its handle and rkey."""

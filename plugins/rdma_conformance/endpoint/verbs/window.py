@@ -1,5 +1,6 @@
 """Memory windows, and queue pairs that bind and invalidate them."""
 
+import ctypes
 import errno
 from typing import Any
 
@@ -17,6 +18,7 @@ from rdma_conformance.endpoint.verbs.queue_pair import QueuePair, WorkRequest
 
 QUEUE_DEPTH = 16  # work requests
 
+_POINTER = ctypes.sizeof(ctypes.c_void_p)
 _BINDING_OPS = sum(abi.BINDING_OPS.values())
 
 
@@ -47,6 +49,11 @@ class BindingQueuePair(QueuePair):
         }
         qp, operations = _created(device, pd, queues)
         super().__init__(qp, Transport.RC, operations)
+
+    @property
+    def handle(self) -> int:
+        """The kernel's handle, which pyverbs does not show: it lies behind six pointers."""
+        return ctypes.c_uint32.from_address(int(self._qp.qp) + 6 * _POINTER).value
 
     def bind_by_call(self, window: MW, info: MWBindInfo, wr_id: int) -> int:
         """ibv_bind_mw(), for type 1; returns the rkey that the window is to have."""
