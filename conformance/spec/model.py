@@ -7,10 +7,9 @@ observation (a mapping from the name of a fact to a JSON value) what the driver 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from conformance.spec.buffer import BufferRegistration
-from conformance.spec.crowd import Crowded
 from conformance.spec.memlock import Contention, Ending, LiveUnderLimit, Memlock
 from conformance.spec.operations import ALL_RIGHTS, EIGHT_BYTES, Placement, full_rights
 from conformance.spec.vocabulary import PAGE, Access, Operation, Transport, Verdict, short
@@ -227,23 +226,33 @@ class ConcurrentAtomics:
 
 
 Accounted = Memlock | Contention | Ending | LiveUnderLimit
-Case = Transfer | ConcurrentAtomics | Registration | BufferRegistration | Accounted | Crowded
+
+
+class Asked(Protocol):
+    """What every kind of case has. Kinds are frozen dataclasses; the oracle knows them all."""
+
+    @property
+    def id(self) -> str: ...
+
+
+Case = Asked
 
 
 def wire(case: Case) -> dict[str, Any]:
     """The case as builtin types, for the endpoint worker and the run file."""
-    return {"kind": type(case).__name__.lower(), **_plain(case)}
+    return {"kind": type(case).__name__.lower(), **plain(case)}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as builtin types: enumerations by their values, dataclasses as dictionaries."""
     if isinstance(value, Enum):
         return value.value if isinstance(value, StrEnum) else int(value)
     if isinstance(value, tuple):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if hasattr(value, "__dataclass_fields__"):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value
 
 
@@ -277,9 +286,12 @@ class Expectation:
 class Capabilities:
     """What the device claims. `claims` maps a capability to how it was probed.
 
-    Names: atomic, memory_window, odp, odp_rc_<operation> (also odp_rc_receive), flush_global,
-    flush_persistent, atomic_write; persistent_region and persistent_odp_region (whether ordinary
-    memory may be registered with FLUSH_PERSISTENT, without and with ON_DEMAND; seen by trying).
+    Names: atomic, memory_window, memory_window_type_1, _type_2 and _type_2b, odp, odp_implicit,
+    odp_rc_<operation> (also odp_rc_receive), flush_global, flush_persistent, atomic_write;
+    transport_<transport>, inline, sge_lists, shared_receive_queue; advise_mr, ibv_rereg_mr,
+    rereg_<change> (whether the verb or the command is there, by trying); persistent_region and
+    persistent_odp_region (whether ordinary memory may be registered with FLUSH_PERSISTENT, without
+    and with ON_DEMAND; seen by trying); and what the host has, such as huge_pages_2m.
     A capability that is not a key of `claims` is not claimed; `denials` then says how that was
     probed.
     """
@@ -314,6 +326,7 @@ __all__ = [
     "Segment",
     "Topology",
     "Transfer",
+    "plain",
     "replace",
     "wire",
 ]

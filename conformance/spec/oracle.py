@@ -1,6 +1,6 @@
 """One door to the oracle: the expectation of any kind of case.
 
-Each kind has a module of its own with an `expect` and a `requirement`.
+Each kind has a module with its `requirement` and one, often the same, with its `expect`.
 """
 
 from types import ModuleType
@@ -10,9 +10,15 @@ from conformance.spec import (
     accounting,
     contention,
     crowding,
+    lifetime,
+    lifetime_answers,
+    paging,
     pinning,
     registration,
+    reregistration,
     transfer,
+    window,
+    window_answers,
     zero_based,
 )
 from conformance.spec.crowd import Crowded
@@ -27,30 +33,36 @@ from conformance.spec.model import (
     Transfer,
 )
 
-_ORACLES: dict[type, ModuleType] = {
+_RULES: dict[type, ModuleType] = {
     Registration: registration,
     BufferRegistration: pinning,
     Transfer: transfer,
     ConcurrentAtomics: contention,
+    reregistration.Reregistered: reregistration,
     **dict.fromkeys(get_args(Accounted), accounting),
     **dict.fromkeys(get_args(Crowded), crowding),
+    **dict.fromkeys(get_args(window.WindowCase), window),
+    **dict.fromkeys(get_args(lifetime.LifetimeCase), lifetime),
+    **dict.fromkeys(get_args(paging.PagingCase), paging),
 }
+_ANSWERS = {window: window_answers, lifetime: lifetime_answers}
 
 
 def expect(case: Case, caps: Capabilities, seed: int = 0) -> Expectation:
     """All answers allowed to `case` on a device with `caps`; `seed` fixes the bytes carried."""
-    return _oracle(case).expect(case, caps, seed)
+    rules = _rules(case)
+    return _ANSWERS.get(rules, rules).expect(case, caps, seed)
 
 
 def requirement(case: Case) -> str:
     """The id of the rule that `case` asks; it never depends on a device."""
-    return _oracle(case).requirement(case)
+    return _rules(case).requirement(case)
 
 
-def _oracle(case: Case) -> ModuleType:
+def _rules(case: Case) -> ModuleType:
     if isinstance(case, Transfer | BufferRegistration) and zero_based.is_zero_based(case):
         return zero_based
-    found = _ORACLES.get(type(case))
+    found = _RULES.get(type(case))
     if found is None:
         raise TypeError(f"the oracle knows no cases of kind {type(case).__name__}")
     return found

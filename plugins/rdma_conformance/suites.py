@@ -20,6 +20,16 @@ def all_cases() -> Mapping[str, Case]:
 
 
 @cache
+def hazardous() -> frozenset[str]:
+    """The ids of the cases that carry the mark hazard."""
+    return frozenset(
+        name
+        for file in sorted(SUITES.glob("*/test_*.py"))
+        for name, _ in _cases_of(file, marked="hazard")
+    )
+
+
+@cache
 def root_of(file: Path) -> Path | None:
     """The folder of suites that `file` lies in: the installed one or a checkout's, else None."""
     for folder in file.resolve().parents:
@@ -38,11 +48,13 @@ def _is_suite(place: str) -> bool:
     return (SUITES / place).is_file()
 
 
-def _cases_of(file: Path) -> Iterator[tuple[str, Case]]:
+def _cases_of(file: Path, marked: str | None = None) -> Iterator[tuple[str, Case]]:
     place = file.relative_to(SUITES)
     module = importlib.import_module(".".join(("conformance", *place.with_suffix("").parts)))
     for name, function in vars(module).items():
         if not name.startswith("test_"):
+            continue
+        if marked and all(mark.name != marked for mark in function.pytestmark):
             continue
         for mark in function.pytestmark:
             for param in mark.args[1] if mark.name == "parametrize" else ():

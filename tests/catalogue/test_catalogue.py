@@ -12,6 +12,47 @@ from rdma_conformance.catalogue import Catalogue, CatalogueError, load_catalogue
 from rdma_conformance.entries import package_directory
 
 SUBJECTS = ("SEND", "WRITE", "WRITE-IMM", "READ", "ATOMIC", "ATOMIC-WRITE", "FLUSH")
+WINDOW_SUBJECTS = (
+    "ALLOC",
+    "BIND-RIGHT",
+    "BIND-RANGE",
+    "BIND-CALL",
+    "DOMAIN",
+    "ACCESS-BITS",
+    "RIGHT",
+    "RANGE",
+    "QUEUE-PAIR",
+    "KEY",
+    "REBIND",
+    "TRAFFIC",
+    "END",
+    "INVALIDATE",
+    "INVALIDATE-UNBOUND",
+    "QP-DESTROYED",
+    "ZERO-BASED",
+)
+END_SUBJECTS = (
+    "KEY",
+    "KEY-REUSE",
+    "RECEIVE",
+    "WINDOW-BOUND",
+    "TWICE",
+    "WRONG-ORDER",
+    "MIDWAY",
+    "ROUNDS",
+    "FORK",
+    "KILLED",
+)
+PAGING_SUBJECTS = (
+    "UNTOUCHED",
+    "PLACE",
+    "SHARED",
+    "FOLLOWS",
+    "READ-ONLY",
+    "UNMAPPED",
+    "PREFETCH",
+    "IMPLICIT",
+)
 RULES = {
     "REG-FLAGS-LEGAL",
     "REG-REMOTE-NEEDS-LOCAL",
@@ -57,6 +98,11 @@ RULES = {
     "MR-RANGE",
     "MR-DOMAIN",
     "MR-ZERO-LENGTH",
+    *(f"MW-{subject}" for subject in WINDOW_SUBJECTS),
+    *(f"DEREG-{subject}" for subject in END_SUBJECTS),
+    "DEALLOC-IN-USE",
+    *(f"ODP-{subject}" for subject in PAGING_SUBJECTS),
+    *(f"REREG-{subject}" for subject in ("CHANGE", "INVALID", "READ-ONLY", "WINDOW")),
     *(f"LOC-{what}" for what in ("KEY", "DOMAIN", "RANGE", "RIGHT", "ZERO-LENGTH", "INLINE")),
     *(f"RECV-{what}" for what in ("KEY", "DOMAIN", "RANGE", "RIGHT", "ZERO-LENGTH", "LENGTH")),
     *(f"ATOMIC-{what}" for what in ("ALIGNMENT", "SIZE", "RESULT", "CONTENTION")),
@@ -86,6 +132,18 @@ CLAUSES = {
     "A19.4.1.1",
     "oA19-13",
     "oA19-28",
+    "C10-72",
+    "C10-73",
+    "C10-74",
+    "C10-75",
+    "o10-36.2.2",
+    "o10-37.2.26",
+    "o10-37.2.30",
+    "o10-37.2.32",
+    "o10-37.2.34",
+    "o10-37.2.35",
+    "o10-37.2.40",
+    "10.6.7.2.6",
 }
 
 ENTRY = """

@@ -29,16 +29,33 @@ def test_a_device_that_claims_nothing():
     [
         ({"device_cap_flags_ex": 1 << 38}, "flush_global", "device_cap_flags_ex bit 38 is set"),
         ({"device_cap_flags_ex": 1 << 40}, "atomic_write", "device_cap_flags_ex bit 40 is set"),
-        ({"device_cap_flags_ex": 1 << 24}, "memory_window", "device_cap_flags_ex bit 24 is set"),
         ({"atomic_cap": 1}, "atomic", "atomic_cap is HCA"),
         ({"max_sge": 3}, "sge_lists", "max_sge is 3"),
         ({"max_srq": 1}, "shared_receive_queue", "max_srq is 1"),
-        ({"odp_general_caps": 3}, "odp", "odp_caps.general_caps 0x3 bit SUPPORT is set"),
+        ({"odp_general_caps": 1}, "odp", "odp_caps.general_caps 0x1 bit SUPPORT is set"),
+        (
+            {"odp_general_caps": 2},
+            "odp_implicit",
+            "odp_caps.general_caps 0x2 bit SUPPORT_IMPLICIT is set",
+        ),
     ],
 )
 def test_a_claim(words, name, evidence):
     found = capabilities.read({**NOTHING, **words})
     assert found.claims == {name: evidence}
+
+
+@pytest.mark.parametrize(
+    ("bit", "names"),
+    [
+        (17, {"memory_window", "memory_window_type_1"}),
+        (23, {"memory_window", "memory_window_type_2"}),
+        (24, {"memory_window", "memory_window_type_2", "memory_window_type_2b"}),
+    ],
+)
+def test_the_types_of_memory_windows_are_claimed_apart(bit, names):
+    found = capabilities.read({**NOTHING, "device_cap_flags_ex": 1 << bit})
+    assert found.claims == dict.fromkeys(names, f"device_cap_flags_ex bit {bit} is set")
 
 
 def test_an_operation_of_on_demand_paging_needs_the_general_bit():

@@ -172,5 +172,5 @@ def test_a_hang_comes_when_the_driver_is_asked(ends):
 
 
 def test_a_case_of_another_release(ends):
-    with pytest.raises(ValueError, match="'window' is not known"):
-        Pair(*ends).perform([{"kind": "window"}], 1)
+    with pytest.raises(ValueError, match="'unheard-of' is not known"):
+        Pair(*ends).perform([{"kind": "unheard-of"}], 1)

@@ -47,6 +47,9 @@ SEND_OPS = {
     Operation.ATOMIC_WRITE: 1 << 12,
 }
 
+# the same, of binding and invalidating memory windows
+BINDING_OPS = {"local_inv": 1 << 7, "bind_mw": 1 << 8, "send_with_inv": 1 << 9}
+
 # ibv_wr_opcode, of the operations that ibv_post_send() knows
 WR_OPCODE = {
     Operation.WRITE: 0,
@@ -74,6 +77,7 @@ SEND_OPCODES = {
 COUNTED = frozenset({"RDMA_READ", "COMP_SWAP", "FETCH_ADD"})  # byte_len is defined of them
 RECEIVE_OPCODES = {128: "RECV", 129: "RECV_RDMA_WITH_IMM"}
 WC_WITH_IMM = 1 << 1
+WC_WITH_INV = 1 << 3
 
 # ibv_placement_type and ibv_selectivity_level of a FLUSH
 PLACEMENT = {"global": 1, "persistent": 2}
@@ -109,6 +113,9 @@ USUAL_EVENTS = frozenset({"COMM_EST", "SQ_DRAINED", "QP_LAST_WQE_REACHED"})
 # is enough
 DEVICE_CAPS = {
     "memory_window": (17, 23, 24),
+    "memory_window_type_1": (17,),
+    "memory_window_type_2": (23, 24),
+    "memory_window_type_2b": (24,),
     "flush_global": (38,),
     "flush_persistent": (39,),
     "atomic_write": (40,),
@@ -117,6 +124,7 @@ ATOMIC_CAPS = ("NONE", "HCA", "GLOB")
 
 # ibv_odp_general_caps and ibv_odp_transport_cap_bits
 ODP_SUPPORT = 1 << 0
+ODP_IMPLICIT = 1 << 1
 ODP_TRANSPORT = {
     "send": 0,
     "receive": 1,

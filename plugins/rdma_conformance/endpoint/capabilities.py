@@ -34,6 +34,9 @@ def read(attributes: dict[str, Any]) -> Capabilities:
     supported = bool(general & abi.ODP_SUPPORT)
     evidence = f"odp_caps.general_caps {general:#x} bit SUPPORT is {_word(supported)}"
     note("odp", supported, evidence)
+    implicit = bool(general & abi.ODP_IMPLICIT)
+    evidence = f"odp_caps.general_caps {general:#x} bit SUPPORT_IMPLICIT is {_word(implicit)}"
+    note("odp_implicit", implicit, evidence)
     caps = attributes["odp_rc_caps"]
     for operation, bit in abi.ODP_TRANSPORT.items():
         claimed = bool(caps >> bit & 1)

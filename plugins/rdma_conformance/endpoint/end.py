@@ -14,18 +14,24 @@ from conformance.spec.vocabulary import Access, Operation, Transport, access_wor
 from rdma_conformance.endpoint import environment, verbs
 from rdma_conformance.endpoint.agreement import SPARE, Case
 from rdma_conformance.endpoint.arena import Area
+from rdma_conformance.endpoint.bench import Bench
 from rdma_conformance.endpoint.buffers import Buffers
 from rdma_conformance.endpoint.bursts import Bursts
 from rdma_conformance.endpoint.changing import Changing
 from rdma_conformance.endpoint.churns import Churns
 from rdma_conformance.endpoint.confined import Confined
+from rdma_conformance.endpoint.lifetimes import Lifetimes
 from rdma_conformance.endpoint.overlaps import Overlaps
+from rdma_conformance.endpoint.paging import Paging
 from rdma_conformance.endpoint.queues import Queues
 from rdma_conformance.endpoint.region import Region, Regions
 from rdma_conformance.endpoint.requester import Requester
+from rdma_conformance.endpoint.reregistration import Reregistrations
 from rdma_conformance.endpoint.responder import Responder
 from rdma_conformance.endpoint.trial import Trials
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
+from rdma_conformance.endpoint.victim import Victims
+from rdma_conformance.endpoint.windows import Windows
 
 
 class End:
@@ -61,6 +67,12 @@ class End:
         self.overlaps = Overlaps(self._domain)
         self.churns = Churns(device, attributes["max_mr"])
         self.changing = Changing(device, self._domain)
+        self.bench = Bench(self._device, self._address)
+        self.windows = Windows(self.bench)
+        self.lifetimes = Lifetimes(self.bench)
+        self.reregistrations = Reregistrations(self.bench)
+        self.paging = Paging(self.bench)
+        self.victims = Victims(device, port, gid_index)
 
     def attributes(self) -> dict[str, Any]:
         """The device's limits and capability words, with the port's own."""
@@ -96,7 +108,11 @@ class End:
         kind = "claims" if inline else "denials"
         found[kind]["inline"] = f"a queue pair takes {inline} bytes of inline data"
         around = environment.probe(self._device.attributes()["max_mr_size"], verbs.HAS_IOVA)
-        return {kind: {**found[kind], **around[kind]} for kind in found}
+        probed = (found, around, self.reregistrations.probe(), self.paging.probe())
+        return {
+            told: {name: how for each in probed for name, how in each[told].items()}
+            for told in found
+        }
 
     # Registrations on trial
 
@@ -149,6 +165,10 @@ class End:
 
     def close(self) -> None:
         """Close all in the order that no kernel stumbles over: queue pairs before regions."""
+        self.victims.close()
+        self.lifetimes.close()
+        self.paging.clear()
+        self.bench.close()
         self.queues.close()
         self._regions.close()
         self.buffers.close()

@@ -15,8 +15,12 @@ from conformance.spec.vocabulary import Access, Operation, Status, Transport
 from rdma_conformance.endpoint.agreement import NONE, RECEIVES, Case
 from rdma_conformance.endpoint.contention import contend
 from rdma_conformance.endpoint.crowds import Crowds
+from rdma_conformance.endpoint.lifetime_cases import LifetimeCases
 from rdma_conformance.endpoint.memlock import accounts
+from rdma_conformance.endpoint.paging_cases import PagingCases
 from rdma_conformance.endpoint.registrations import BufferTrials
+from rdma_conformance.endpoint.rereg_cases import ReregistrationCases
+from rdma_conformance.endpoint.window_cases import WindowCases
 from rdma_conformance.plants import HONEST, Plant
 
 POOLED = 64  # connected pairs of queue pairs; the least recently used beyond that is closed
@@ -77,6 +81,10 @@ class Pair:
             "bufferregistration": BufferTrials(requester, self.carry).perform,
             **accounts(requester),
             **Crowds(requester, responder, self.carry, self.reach).performers(),
+            **WindowCases(requester, responder).performers,
+            **LifetimeCases(requester, responder).performers,
+            **ReregistrationCases(requester, responder).performers,
+            **PagingCases(requester, responder).performers,
         }
 
     def perform(self, cases: list[Case], seed: int) -> list[dict[str, Any]]:

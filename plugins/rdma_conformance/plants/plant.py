@@ -18,11 +18,11 @@ class Plant:
     adds: int = 0  # rights that the region gets unasked
     drops: int = 0  # bits of the region's access that are lost
     adds_to_queue_pair: int = 0
-    performs: Mapping[str, Any] = field(default_factory=dict)  # fields of the case, otherwise
     # Not looked at, of: iova (of a region), limit (RLIMIT_MEMLOCK)
     ignores: frozenset[str] = frozenset()
     reports: Mapping[str, Any] = field(default_factory=dict)  # instead of what was seen
     stray_byte: bool = False  # the byte behind the range of the operation is written, too
+    instead: Mapping[str, Any] = field(default_factory=dict)  # fields of the case, performed so
     leak: bool = False  # a page stays pinned
     misbehave: str | None = None  # "hang" or "die" instead of performing the case
 
@@ -39,7 +39,11 @@ class Plant:
         granted = int(case["qp_access"] | self.adds_to_queue_pair)
         if "iova" in self.ignores:
             remote["iova"] = None
-        return {**case, "remote": remote, "qp_access": granted, **self.performs}
+        return {**case, "remote": remote, "qp_access": granted, **self.instead}
+
+    def altered(self, case: Wire) -> dict[str, Any]:
+        """The case that the endpoints perform in place of `case`."""
+        return {**case, **self.instead}
 
     def report(self, observation: dict[str, Any]) -> dict[str, Any]:
         return {**observation, **self.reports}

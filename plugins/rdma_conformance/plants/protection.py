@@ -42,7 +42,7 @@ PROTECTION = (
         "LOC-KEY",
         "the consumer's byte of the lkey is not compared",
         _transfer(Operation.SEND, local_sgl=[_entry(64, key_xor=0x55)]),
-        performs={"local_sgl": []},
+        instead={"local_sgl": []},
     ),
     Plant(
         "only-first-lkey-counts",
@@ -56,21 +56,21 @@ PROTECTION = (
                 _entry(24, offset=200, key=Key.DEREGISTERED.value),
             ],
         ),
-        performs={"local_sgl": [_entry(16), _entry(24, offset=100), _entry(24, offset=200)]},
+        instead={"local_sgl": [_entry(16), _entry(24, offset=100), _entry(24, offset=200)]},
     ),
     Plant(
         "reads-another-domain",
         "LOC-DOMAIN",
         "a WRITE takes its data from a region of another protection domain",
         _transfer(Operation.WRITE, local_sgl=[_entry(64, key=Key.OTHER_DOMAIN.value)]),
-        performs={"local_sgl": []},
+        instead={"local_sgl": []},
     ),
     Plant(
         "sends-what-lies-before",
         "LOC-RANGE",
         "a SEND from one byte before the region is granted",
         _transfer(Operation.SEND, local=_region(LW), local_sgl=[_entry(64, offset=-1)]),
-        performs={"local_sgl": []},
+        instead={"local_sgl": []},
     ),
     Plant(
         "last-byte-is-refused",
@@ -84,7 +84,7 @@ PROTECTION = (
         "LOC-RIGHT",
         "a READ writes into a region that its owner may not write",
         _transfer(Operation.READ, local=_region(RR), local_sgl=[], rkey_xor=0),
-        performs={"local": _region(LW)},
+        instead={"local": _region(LW)},
     ),
     Plant(
         "checks-inline-lkey",
@@ -103,7 +103,7 @@ PROTECTION = (
             shared=False,
             receive_sgl=[_entry(64, key=Key.DEREGISTERED.value)],
         ),
-        performs={"receive_sgl": []},
+        instead={"receive_sgl": []},
     ),
     Plant(
         "receives-into-another-domain",
@@ -112,7 +112,7 @@ PROTECTION = (
         _transfer(
             Operation.SEND, shared=True, receive_sgl=[_entry(64, key=Key.OTHER_DOMAIN.value)]
         ),
-        performs={"receive_sgl": []},
+        instead={"receive_sgl": []},
     ),
     Plant(
         "receives-one-byte-behind",
@@ -125,14 +125,14 @@ PROTECTION = (
             length=4097,
             receive_sgl=[_entry(4097)],
         ),
-        performs={"receive": _region(LW, 8192)},
+        instead={"receive": _region(LW, 8192)},
     ),
     Plant(
         "receives-without-local-write",
         "RECV-RIGHT",
         "a message is laid into a region without LOCAL_WRITE",
         _transfer(Operation.SEND, shared=False, transport=Transport.RC, receive=_region(RR)),
-        performs={"receive": _region(LW)},
+        instead={"receive": _region(LW)},
     ),
     Plant(
         "receives-more-than-posted",
@@ -145,7 +145,7 @@ PROTECTION = (
             length=64,
             receive_sgl=[_entry(63)],
         ),
-        performs={"receive_sgl": []},
+        instead={"receive_sgl": []},
     ),
     Plant(
         "last-packet-is-padded",
@@ -159,14 +159,14 @@ PROTECTION = (
         "UC-REFUSAL",
         "an unreliable WRITE under another key byte is granted",
         _transfer(Operation.WRITE, transport=Transport.UC, rkey_xor=0xFF),
-        performs={"rkey_xor": 0},
+        instead={"rkey_xor": 0},
     ),
     Plant(
         "datagram-past-the-receive",
         "UD-RECEIVE",
         "a datagram of 64 bytes is taken by a receive of 63",
         _transfer(Operation.SEND, transport=Transport.UD, receive_sgl=[_entry(63)]),
-        performs={"receive_sgl": []},
+        instead={"receive_sgl": []},
     ),
     Plant(
         "unreliable-read",
@@ -180,7 +180,7 @@ PROTECTION = (
         "RECEIVER-NOT-READY",
         "a SEND that finds no receive yet is given up, though it may retry for ever",
         _transfer(Operation.SEND, posted=Posted.LATE.value),
-        performs={"posted": Posted.NEVER.value},
+        instead={"posted": Posted.NEVER.value},
     ),
     Plant(
         "refusal-spoils-the-region",
@@ -201,21 +201,21 @@ PROTECTION = (
         "ATOMIC-ALIGNMENT",
         "an atomic at an odd address is made at the aligned one before",
         _transfer(Operation.FETCH_ADD, remote=_region(0xF), remote_offset=1, local_sgl=[]),
-        performs={"remote_offset": 0},
+        instead={"remote_offset": 0},
     ),
     Plant(
         "returns-eight-bytes-always",
         "ATOMIC-SIZE",
         "an atomic writes 8 bytes into a buffer of 4",
         _transfer(Operation.CMP_SWAP, local_sgl=[_entry(4, offset=64)]),
-        performs={"local_sgl": [_entry(8, offset=64)]},
+        instead={"local_sgl": [_entry(8, offset=64)]},
     ),
     Plant(
         "swaps-without-comparing",
         "ATOMIC-RESULT",
         "the first byte is not compared",
         _transfer(Operation.CMP_SWAP, operand=Operand.MISS_FIRST.value),
-        performs={"operand": Operand.PLAIN.value},
+        instead={"operand": Operand.PLAIN.value},
     ),
     Plant(
         "loses-an-update",

@@ -178,14 +178,14 @@ TRANSFER = (
         "MR-KEY",
         "the consumer's byte of the rkey is not compared",
         _fault(Operation.WRITE, rkey_xor=0x55),
-        performs={"rkey_xor": 0},
+        instead={"rkey_xor": 0},
     ),
     Plant(
         "one-byte-before-is-the-first",
         "MR-RANGE",
         "a READ from one byte before the region returns its first bytes",
         _fault(Operation.READ, remote_offset=-1),
-        performs={"remote_offset": 0},
+        instead={"remote_offset": 0},
     ),
     Plant(
         "range-ends-one-byte-early",
@@ -201,7 +201,7 @@ TRANSFER = (
         lambda case: (
             _operation(case, Operation.READ, awaited=False) and case["rkey"] == Key.OTHER_DOMAIN
         ),
-        performs={"rkey": "own"},
+        instead={"rkey": "own"},
     ),
     Plant(
         "zero-length-checks-key",

@@ -4,32 +4,55 @@ What goes in and comes out are builtin types and the few classes here; a verb th
 raises `VerbsError`.
 """
 
+from rdma_conformance.endpoint.verbs.commands import Commands, Reregistration
 from rdma_conformance.endpoint.verbs.device import (
     HAS_IOVA,
     Completions,
     Device,
     SharedReceives,
+    advise,
     allocate_domain,
     collect,
+    deallocate_domain,
     deregister,
     rdma_core,
     register,
+    register_everything,
+    reregister,
 )
 from rdma_conformance.endpoint.verbs.errors import VerbsError
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair, WorkRequest, receive_request
+from rdma_conformance.endpoint.verbs.window import (
+    BindingCompletions,
+    BindingQueuePair,
+    allocate_window,
+    bind_info,
+    deallocate_window,
+)
 
 __all__ = [
     "HAS_IOVA",
+    "BindingCompletions",
+    "BindingQueuePair",
+    "Commands",
     "Completions",
     "Device",
     "QueuePair",
+    "Reregistration",
     "SharedReceives",
     "VerbsError",
     "WorkRequest",
+    "advise",
     "allocate_domain",
+    "allocate_window",
+    "bind_info",
     "collect",
+    "deallocate_domain",
+    "deallocate_window",
     "deregister",
     "rdma_core",
     "receive_request",
     "register",
+    "register_everything",
+    "reregister",
 ]

@@ -18,6 +18,7 @@ from pyverbs.pd import PD
 from pyverbs.pyverbs_error import PyverbsError, PyverbsRDMAError
 from pyverbs.qp import QP, QPCap, QPEx, QPInitAttr, QPInitAttrEx
 from pyverbs.srq import SRQ, SrqAttr, SrqInitAttr
+from pyverbs.wr import SGE
 
 from conformance.spec.vocabulary import Operation, Status, Transport
 from rdma_conformance.endpoint import abi
@@ -281,6 +282,14 @@ def allocate_domain(device: Device) -> PD:
         raise refusal(error, "ibv_alloc_pd") from None
 
 
+def deallocate_domain(pd: PD) -> None:
+    """ibv_dealloc_pd(). pyverbs would end what it knows to be in the domain first."""
+    try:
+        pd.close()
+    except PyverbsError as error:
+        raise refusal(error, "ibv_dealloc_pd") from None
+
+
 def register(pd: PD, address: int, length: int, access: int, iova: int | None = None) -> MR:
     """ibv_reg_mr() of memory that the suite owns: pyverbs must never choose the memory.
 
@@ -293,6 +302,31 @@ def register(pd: PD, address: int, length: int, access: int, iova: int | None = 
         return MR(pd, length, access - (access >> 31 << 32), address=address)
     except PyverbsError as error:
         raise refusal(error, "ibv_reg_mr" if iova is None else "ibv_reg_mr_ex") from None
+
+
+def register_everything(pd: PD, access: int) -> MR:
+    """ibv_reg_mr() of NULL and SIZE_MAX: an implicit region for on-demand paging."""
+    try:
+        return MR(pd, 0, access, implicit=True)
+    except PyverbsError as error:
+        raise refusal(error, "ibv_reg_mr") from None
+
+
+def advise(pd: PD, advice: int, flags: int, place: tuple[int, int, int]) -> None:
+    """ibv_advise_mr() of one place: address, length and lkey."""
+    try:
+        pd.advise_mr(advice, flags, [SGE(*place)])
+    except PyverbsError as error:
+        raise refusal(error, "ibv_advise_mr") from None
+
+
+def reregister(region: MR, wanted: dict[str, int], domain: PD) -> None:
+    """ibv_rereg_mr(); `wanted` are flags, address, length and access."""
+    access = wanted["access"]
+    try:
+        region.rereg(wanted["flags"], domain, wanted["address"], wanted["length"], access)
+    except PyverbsError as error:
+        raise refusal(error, "ibv_rereg_mr") from None
 
 
 def deregister(region: MR) -> None:

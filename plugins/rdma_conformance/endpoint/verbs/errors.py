@@ -17,6 +17,11 @@ def refusal(error: PyverbsError, what: str) -> VerbsError:
     """The failure of the verb `what`, by the errno that pyverbs carries along."""
     code = getattr(error, "error_code", -1)
     code = 0 if code == -1 else abs(code)  # -1 is what pyverbs has when there was no errno
-    name = errno.errorcode.get(code, f"errno {code}") if code else str(error)
-    # Linux gives 95 two names, and the field says EOPNOTSUPP.
-    return VerbsError("EOPNOTSUPP" if code == errno.EOPNOTSUPP else name, what)
+    return VerbsError(named(code) if code else str(error), what)
+
+
+def named(code: int) -> str:
+    """The name of an errno. Linux gives 95 two, and the field says EOPNOTSUPP."""
+    if code == errno.EOPNOTSUPP:
+        return "EOPNOTSUPP"
+    return errno.errorcode.get(code, f"errno {code}")

@@ -89,7 +89,12 @@ class QueuePair:
         self._modify(attr, abi.INIT, mask)
 
     def to_rts(
-        self, own: dict[str, Any], peer: dict[str, Any], access: int, rnr_retry: int
+        self,
+        own: dict[str, Any],
+        peer: dict[str, Any],
+        access: int,
+        rnr_retry: int = 7,
+        retries: int = 7,
     ) -> None:
         """INIT to RTS against `peer`: its number, psn, gid, lid, as `Queues.init` gives them."""
         attr = QPAttr()
@@ -112,7 +117,7 @@ class QueuePair:
         attr.sq_psn = own["psn"]
         mask = abi.MASK_SQ_PSN
         if reliable:
-            attr.timeout, attr.retry_cnt, attr.rnr_retry = 14, 7, rnr_retry
+            attr.timeout, attr.retry_cnt, attr.rnr_retry = 14, retries, rnr_retry
             attr.max_rd_atomic = min(own["rd_atomic"], peer["rd_atomic"])
             mask |= abi.MASK_TIMEOUT | abi.MASK_RETRY_CNT | abi.MASK_RNR_RETRY
             mask |= abi.MASK_MAX_QP_RD_ATOMIC

@@ -1,0 +1,1 @@
+"""What is left of a registration when it ends, changes, or ends in the wrong order."""

@@ -1,0 +1,1 @@
+"""Registrations that pin nothing, and fetch their pages when the device needs them."""

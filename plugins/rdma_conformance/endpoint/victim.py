@@ -1,0 +1,127 @@
+"""A process of its own with an open device, that serves a peer and is killed at it."""
+
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import conformance
+import rdma_conformance
+
+START_S = 60.0  # importing pyverbs takes seconds on an emulated machine
+GONE_S = 5.0  # how long the kernel may take to give back what a dead process had
+
+# What libraries print goes to stderr: the answers are one JSON text a line.
+_BOOTSTRAP = """
+import json, os, sys
+sys.path[:0] = json.loads(sys.argv[1])
+from rdma_conformance.endpoint.server import Session
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+session = Session()
+for line in sys.stdin:
+    print(json.dumps(session.answer(json.loads(line))), file=answers, flush=True)
+"""
+
+
+class Victims:
+    """At most one such process at a time, on the host of an end."""
+
+    def __init__(self, device: str, port: int, gid_index: int):
+        self._opened = {"device": device, "port": port, "gid_index": gid_index}
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Start it and open the device. Raises RuntimeError when that fails."""
+        packages = (conformance, rdma_conformance)
+        paths = [str(Path(each.__path__[0]).parent) for each in packages]
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _BOOTSTRAP, json.dumps(list(dict.fromkeys(paths)))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._ask({"do": "open", "end": "end", **self._opened})
+
+    def call(self, method: str, arguments: list[Any]) -> Any:
+        """A method of its end or of a part of that. Raises RuntimeError when that fails."""
+        return self._ask({"do": "call", "end": "end", "method": method, "arguments": arguments})
+
+    def _ask(self, request: dict[str, Any]) -> Any:
+        process = self._process
+        process.stdin.write(json.dumps({"id": 0, **request}) + "\n")
+        process.stdin.flush()
+        ready = select.select([process.stdout], [], [], START_S)[0]
+        line = process.stdout.readline() if ready else ""
+        answer = json.loads(line) if line else {"error": {"message": "it died, or said nothing"}}
+        if "error" in answer:
+            message = answer["error"]["message"]
+            raise RuntimeError(f"the process that is to be killed: {message}")
+        return answer["result"]
+
+    def kill(self) -> str:
+        """SIGKILL: killed, or how else it ended."""
+        if self._process is None:
+            return "never started"
+        process, self._process = self._process, None
+        process.kill()
+        code = process.wait()
+        process.stdin.close()
+        process.stdout.close()
+        return "killed" if code == -9 else f"exit status {code}"
+
+    def resources(self) -> dict[str, int]:
+        """The kernel's counts of objects on the device (rdma-resource(8)); none without it."""
+        path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+        tool = shutil.which("rdma", path=path)
+        if tool is None:
+            return {}
+        command = [tool, "-j", "resource", "show", self._opened["device"]]
+        shown = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = json.loads(shown.stdout) if shown.returncode == 0 and shown.stdout else []
+        counts = found[0] if found else {}
+        return {
+            name: number for name, number in counts.items() if name not in ("ifindex", "ifname")
+        }
+
+    def settled(self, before: dict[str, int]) -> str:
+        """Whether the counts come back to `before` within a while."""
+        if not before:
+            return "not counted"
+        deadline = time.monotonic() + GONE_S
+        while (now := self.resources()) != before:
+            if time.monotonic() > deadline:
+                changed = [f"{name} {before[name]} to {now.get(name)}" for name in before]
+                return ", ".join(changed)
+            time.sleep(0.05)
+        return "as before"
+
+    def close(self) -> None:
+        self.kill()
+
+
+class VictimEnd:
+    """Stands in for the end that the process of `responder.victims` has open."""
+
+    def __init__(self, responder: Any):
+        self._responder = responder
+
+    def __getattr__(self, name: str) -> "_Method":
+        return _Method(self._responder, name)
+
+
+class _Method:
+    def __init__(self, responder: Any, path: str):
+        self._responder = responder
+        self._path = path
+
+    def __getattr__(self, name: str) -> "_Method":
+        return _Method(self._responder, f"{self._path}.{name}")
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._responder.victims.call(self._path, list(arguments))

@@ -1,0 +1,119 @@
+"""What the documents say of re-registration, row by row, against the oracle."""
+
+from conformance.spec import oracle
+from conformance.spec.model import Capabilities
+from conformance.spec.reregistration import Change, Fault, Reregistered, Way
+from conformance.spec.vocabulary import Verdict
+
+from .golden import SEED, Row, agrees, rows
+
+COMMAND, LIBRARY = Way.COMMAND, Way.LIBRARY
+MOVE, DOMAIN, ACCESS = Change.TRANSLATION, Change.DOMAIN, Change.ACCESS
+CAPS = Capabilities(
+    {
+        name: f"{name} was probed"
+        for name in (
+            "ibv_rereg_mr",
+            "memory_window_type_2",
+            "odp",
+            "odp_rc_read",
+            "odp_rc_write",
+            "rereg_access",
+            "rereg_domain",
+            "rereg_translation",
+        )
+    }
+)
+ANY = ["EACCES", "EBUSY", "EFAULT", "EINVAL", "ENOMEM", "EOPNOTSUPP", "EPERM"]
+END = {"dereg": ["OK"], "pinned_left": [0], "left": [[]]}
+OPEN, SHUT = ["SUCCESS"], ["REM_ACCESS_ERR"]
+
+
+def changed(**facts: list) -> dict:
+    return {Verdict.PASS: {"result": ["OK"], "new": OPEN, **END, **facts}}
+
+
+def invalid(*errnos: str) -> dict:
+    """Nothing new, and the old contract or none: callers are told not to rely on it."""
+    facts = {"result": list(errnos), "new": SHUT, **END}
+    return {Verdict.PASS: {**facts, "old": OPEN}, Verdict.NOTE: {**facts, "old": SHUT}}
+
+
+REREGISTRATION_ROWS = [
+    *(
+        row
+        for way in Way
+        for row in (
+            Row(
+                "REREG-CHANGE",
+                Reregistered(way, MOVE),
+                changed(bytes=["of the new place"], old_place=SHUT),
+                CAPS,
+            ),
+            Row(
+                "REREG-CHANGE",
+                Reregistered(way, DOMAIN),
+                changed(bytes=["of the old place"], old_domain=SHUT),
+                CAPS,
+            ),
+            Row("REREG-CHANGE", Reregistered(way, ACCESS), changed(write=SHUT), CAPS),
+            Row("REREG-CHANGE", Reregistered(way, ACCESS, more=True), changed(write=OPEN), CAPS),
+            Row(
+                "REREG-CHANGE",
+                Reregistered(way, MOVE | DOMAIN | ACCESS),
+                changed(bytes=["of the new place"], old_place=SHUT, old_domain=SHUT, write=SHUT),
+                CAPS,
+            ),
+            Row(
+                "REREG-INVALID",
+                Reregistered(way, Change(0), Fault.NO_FLAGS),
+                invalid("EINVAL"),
+                CAPS,
+            ),
+        )
+    ),
+    *(
+        Row("REREG-INVALID", Reregistered(COMMAND, change, fault), invalid(*errnos), CAPS)
+        for change, fault, errnos in (
+            (ACCESS, Fault.ILLEGAL_ACCESS, ["EINVAL"]),
+            (ACCESS | DOMAIN, Fault.ILLEGAL_ACCESS, ["EINVAL"]),
+            (ACCESS, Fault.UNDEFINED_BIT, ["EINVAL", "EOPNOTSUPP"]),
+            (ACCESS, Fault.UNKNOWN_FLAG, ["EINVAL", "EOPNOTSUPP"]),
+            (MOVE, Fault.UNMAPPED, ["EFAULT"]),
+            (MOVE, Fault.NO_BYTE, ["EINVAL"]),
+            (DOMAIN, Fault.UNKNOWN_DOMAIN, ["EINVAL", "ENOENT"]),
+        )
+    ),
+    Row(
+        "REREG-READ-ONLY",
+        Reregistered(COMMAND, ACCESS, Fault.READ_ONLY, more=True),
+        {Verdict.PASS: {"result": ANY, "write": SHUT, "seen": [[]], **END}},
+        CAPS,
+    ),
+    Row(
+        "REREG-WINDOW",
+        Reregistered(COMMAND, DOMAIN, Fault.WINDOW),
+        {Verdict.PASS: {"result": [*ANY, "OK"], "window": [*OPEN, *SHUT], **END}},
+        CAPS,
+    ),
+]
+
+
+@rows(REREGISTRATION_ROWS)
+def test_the_oracle_says_what_the_documents_say(row: Row):
+    agrees(row)
+
+
+def test_a_window_over_a_changed_region_is_not_open():
+    case = Reregistered(COMMAND, DOMAIN, Fault.WINDOW)
+    for outcome in oracle.expect(case, CAPS, SEED).outcomes:
+        assert (outcome.facts["result"] == ("OK",)) is (outcome.facts["window"] == tuple(SHUT))
+
+
+def test_what_the_library_lacks_the_command_may_have():
+    claims = dict(CAPS.claims)
+    del claims["ibv_rereg_mr"]
+    caps = Capabilities(claims, {"ibv_rereg_mr": "it answers EOPNOTSUPP"})
+    case = Reregistered(LIBRARY, ACCESS)
+    assert oracle.expect(case, caps, SEED).unclaimed == "it answers EOPNOTSUPP"
+    assert oracle.expect(Reregistered(COMMAND, ACCESS), caps, SEED).unclaimed is None
