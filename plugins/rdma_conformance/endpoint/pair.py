@@ -150,6 +150,16 @@ class Pair:
         states = {facts["requester_qp"], facts["responder_qp"]}
         link.connected = whole and bool(receives) and states == {"RTS"}
         link.leftover = RECEIVES - len(receives)
+        if asked["requester"] == Status.REM_INV_REQ_ERR.name:
+            self._retire(link)
+
+    def _retire(self, link: Link) -> None:
+        """Destroy a connection: some kernels' rxe (6.1) keep an invalid request through RESET."""
+        self._links = OrderedDict(
+            (key, each) for key, each in self._links.items() if each is not link
+        )
+        self._requester.destroy(link.requester)
+        self._responder.destroy(link.responder)
 
     # Registrations
 
