@@ -114,6 +114,17 @@ def test_a_connection_that_failed_is_made_anew(ends):
     assert len(requester.named("create")) == 1
 
 
+def test_a_connection_that_met_an_invalid_request_is_not_used_again(ends):
+    requester, responder = ends
+    pair = Pair(*ends)
+    requester.answers = responder.answers = {**REFUSED, "requester": "REM_INV_REQ_ERR"}
+    pair.perform([UNWRITABLE], 1)
+    assert requester.named("destroy") == responder.named("destroy") == [(1,)]
+    requester.answers = responder.answers = SUCCESS
+    pair.perform([SEND], 1)
+    assert len(requester.named("create")) == 2
+
+
 def test_the_responder_grants_exactly_what_the_case_says(ends):
     Pair(*ends).perform([wire(replace(granted(Operation.SEND), qp_access=Access(0)))], 1)
     assert [access for _, access in ends[1].named("init")] == [0]
