@@ -167,7 +167,7 @@ class Capabilities:
 
     Names: atomic, memory_window, memory_window_type_1, _type_2 and _type_2b, odp, odp_implicit,
     odp_rc_<operation> (also odp_rc_receive), flush_global, flush_persistent, atomic_write. Seen by
-    trying are advise_mr, ibv_rereg_mr and rereg_<change> (whether the verb or the command is there),
+    trying are advise_mr, ibv_rereg_mr and rereg_<change> (whether verb or command is there), and
     persistent_region and persistent_odp_region (whether ordinary memory may be registered with
     FLUSH_PERSISTENT, without and with ON_DEMAND).
     A capability that is not a key of `claims` is not claimed; `denials` then says how that was
