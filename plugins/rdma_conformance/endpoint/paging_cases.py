@@ -7,9 +7,10 @@ from typing import Any
 from conformance.spec.effects import LOCAL, size
 from conformance.spec.lifetime import Side
 from conformance.spec.memory import image
-from conformance.spec.model import ALL_RIGHTS, GUARD, PAGE, Region, plain
+from conformance.spec.model import ALL_RIGHTS, GUARD, PAGE, plain
 from conformance.spec.paging import AT, Pages, held
 from conformance.spec.vocabulary import Access, Operation
+from conformance.spec.window import Region
 from rdma_conformance.endpoint.agreement import Case
 from rdma_conformance.endpoint.stage import Stage
 from rdma_conformance.plants import HONEST, Plant
