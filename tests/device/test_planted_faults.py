@@ -29,20 +29,24 @@ def run(pytestconfig):
     return pytestconfig.stash[RUN]
 
 
+@pytest.fixture(scope="module")
+def fabric(pytestconfig):
+    """One for all faults: a worker's start would cost more than what is asked of it."""
+    opened = open_fabric(replace(fabric_settings(pytestconfig.stash[RUN].options), setup_rxe=False))
+    yield opened
+    opened.close()
+
+
 @pytest.mark.parametrize("plant", PLANTS.values(), ids=PLANTS)
-def test_a_planted_fault_breaks_its_requirement_and_no_other(plant, run):
+def test_a_planted_fault_breaks_its_requirement_and_no_other(plant, run, fabric):
     cases = all_cases().items()
     triggered = {name: case for name, case in cases if plant.when(wire(case))}
     assert triggered, "no case triggers this fault"
     # A planted fault performs something else in place of a hazardous case.
     usual = [each for each in cases if effort(each[1]) == 1 and each[0] not in hazardous()]
     asked = dict(usual[::SAMPLE]) | triggered
-    settings = replace(fabric_settings(run.options), plant=plant.name, setup_rxe=False)
-    fabric = open_fabric(settings)
-    try:
-        records = verdicts(run, fabric, asked.items(), BOUND_S)
-    finally:
-        fabric.close()
+    fabric.plant(plant.name)
+    records = verdicts(run, fabric, asked.items(), BOUND_S)
     red = defaultdict(list)
     for name, record in records.items():
         if record["verdict"] in BAD:

@@ -71,7 +71,7 @@ class Pair:
     ):
         self.requester = requester
         self._responder = responder
-        self._plant = plant
+        self.planted = plant
         self._asked = asked
         self._links: OrderedDict[Route, Link] = OrderedDict()
         self._performers = {
@@ -96,7 +96,7 @@ class Pair:
                 return observations
         self._asked()
         case = cases[-1]
-        plant = self._plant.of(case)
+        plant = self.planted.of(case)
         found = self._one(case, seed, plant)
         if case.get("recover"):
             found["recovery"] = self._recovery(cases[0], seed, observations[0])

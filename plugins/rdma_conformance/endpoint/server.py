@@ -109,6 +109,10 @@ class Session:
         fault = PLANTS[plant] if plant else HONEST
         self._pair = Pair(self._ends["requester"], self._ends["responder"], fault, self._asked)
 
+    def do_plant(self, name: str) -> None:
+        """Plant another fault in the pair."""
+        self._pair.planted = PLANTS[name]
+
     def do_perform(self, cases: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
         """The observations of cases, by the pair."""
         _show_phase("control")

@@ -32,6 +32,9 @@ class Arrangement(Protocol):
     def perform(self, cases: list[dict[str, Any]], seed: int, bound_s: float) -> Observations:
         """Raises WorkerDied, WorkerHung or WorkerError."""
 
+    def plant(self, name: str) -> None:
+        """Plant the fault `name` from now on."""
+
     def close(self) -> None: ...
 
 
@@ -57,6 +60,9 @@ class Together:
 
     def perform(self, cases: list[dict[str, Any]], seed: int, bound_s: float) -> Observations:
         return self._worker.call("perform", bound_s, cases=cases, seed=seed)
+
+    def plant(self, name: str) -> None:
+        self._worker.call("plant", START_S, name=name)
 
     def close(self) -> None:
         self._worker.close()
@@ -101,6 +107,9 @@ class Apart:
         except WorkerDied:
             self.close()
             raise
+
+    def plant(self, name: str) -> None:
+        self._pair.planted = PLANTS[name]
 
     def close(self) -> None:
         for worker in self._workers:

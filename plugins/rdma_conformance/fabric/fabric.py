@@ -42,18 +42,26 @@ class Fabric:
         Those behind a control that failed are missing. Raises WorkerDied, WorkerHung (both end
         the worker: the next call starts another) or WorkerError.
         """
-        if self._arrangement is None:
-            try:
-                self._arrangement = self._arrange()
-            except (WorkerDied, WorkerHung) as trouble:  # of a case that was never asked
-                raise WorkerError(f"no new endpoint worker could be had: {trouble}") from None
+        arrangement = self._arranged()
         try:
-            return self._arrangement.perform([wire(case) for case in cases], seed, bound_s)
+            return arrangement.perform([wire(case) for case in cases], seed, bound_s)
         except WorkerError:  # an answer, too: the worker goes on
             raise
         except BaseException:  # dead, or what it is at is unknown: no other case may meet it
             self._drop()
             raise
+
+    def plant(self, name: str) -> None:
+        """Plant the fault `name` in place of another, until a worker is lost."""
+        self._arranged().plant(name)
+
+    def _arranged(self) -> Arrangement:
+        if self._arrangement is None:
+            try:
+                self._arrangement = self._arrange()
+            except (WorkerDied, WorkerHung) as trouble:  # of a case that was never asked
+                raise WorkerError(f"no new endpoint worker could be had: {trouble}") from None
+        return self._arrangement
 
     def _drop(self) -> None:
         arrangement, self._arrangement = self._arrangement, None
