@@ -5,6 +5,7 @@ Asked are all cases that trigger the fault, and a sample of all the others.
 
 from collections import defaultdict
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -37,13 +38,22 @@ def fabric(pytestconfig):
     opened.close()
 
 
+@cache
+def wired():
+    """Every case by its id, with its builtin form."""
+    return {name: (case, wire(case)) for name, case in all_cases().items()}
+
+
 @pytest.mark.parametrize("plant", PLANTS.values(), ids=PLANTS)
 def test_a_planted_fault_breaks_its_requirement_and_no_other(plant, run, fabric):
-    cases = all_cases().items()
-    triggered = {name: case for name, case in cases if plant.when(wire(case))}
+    triggered = {name: case for name, (case, asked) in wired().items() if plant.when(asked)}
     assert triggered, "no case triggers this fault"
     # A planted fault performs something else in place of a hazardous case.
-    usual = [each for each in cases if effort(each[1]) == 1 and each[0] not in hazardous()]
+    usual = [
+        (name, case)
+        for name, case in all_cases().items()
+        if effort(case) == 1 and name not in hazardous()
+    ]
     asked = dict(usual[::SAMPLE]) | triggered
     fabric.plant(plant.name)
     records = verdicts(run, fabric, asked.items(), BOUND_S)
