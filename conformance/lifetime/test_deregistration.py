@@ -1,7 +1,7 @@
 """Is a key dead when its region was deregistered, in each role that a region can have?"""
 
-from conformance.spec.effects import ATOMICS, RIGHT
 from conformance.spec.lifetime import Retired, Side
+from conformance.spec.operations import ATOMICS, REACHING
 from conformance.spec.vocabulary import Operation
 from rdma_conformance.suite import asks
 
@@ -10,7 +10,7 @@ LOCALLY = (Operation.SEND, Operation.WRITE, Operation.READ, *sorted(ATOMICS))
 
 @asks(
     "DEREG-KEY",
-    cases=[Retired(Side.REMOTE, operation) for operation in RIGHT]
+    cases=[Retired(Side.REMOTE, operation) for operation in REACHING]
     + [Retired(Side.LOCAL, operation) for operation in LOCALLY],
 )
 def test_the_keys_of_a_region_that_is_gone(case, verify):

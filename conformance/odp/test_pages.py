@@ -1,7 +1,7 @@
 """Do operations reach the right page, whatever has become of it since the registration?"""
 
-from conformance.spec.effects import EIGHT_BYTES
 from conformance.spec.lifetime import Side
+from conformance.spec.operations import EIGHT_BYTES
 from conformance.spec.paging import Paged, Pages
 from conformance.spec.vocabulary import Operation
 from rdma_conformance.suite import asks

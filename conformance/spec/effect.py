@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from conformance.spec.memory import Piece, Run, changes, high, image, runs
 from conformance.spec.model import GUARD, Key, Operand, Region, Segment, Transfer
-from conformance.spec.operations import ATOMICS, WRITING
+from conformance.spec.operations import ALL_RIGHTS, ATOMICS, WRITING, size
 from conformance.spec.vocabulary import Access, Operation
 
+LOCAL = 64  # bytes of the requester's buffer where nothing is asked of that
 NEIGHBOUR_LENGTH = 4096  # bytes of the region behind the one that is meant
 
 
@@ -36,6 +37,21 @@ def effect(case: Transfer, seed: int) -> Effect:
     if case.operation is Operation.READ:
         return Effect([], local, [])
     return Effect(changes(old, _after(case, old, seed), -case.remote_offset), local, [])
+
+
+def carried(operation: Operation, seed: int, at: int, region: int) -> Effect:
+    """What `operation` changes that carries `size(operation)` bytes in whole to or from `at`.
+
+    From the first byte of a buffer of `LOCAL` bytes, or to it; `region` is the other's length.
+    """
+    case = Transfer(
+        operation,
+        length=size(operation),
+        local=Region(Access.LOCAL_WRITE, LOCAL),
+        remote=Region(ALL_RIGHTS, region),
+        remote_offset=at,
+    )
+    return effect(case, seed)
 
 
 def sent(case: Transfer, seed: int) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from conformance.spec.effects import ATOMICS, LOCAL, effects
+from conformance.spec.effect import LOCAL, carried
 from conformance.spec.lifetime import (
     Busy,
     ChildProcess,
@@ -26,6 +26,7 @@ from conformance.spec.lifetime import (
 )
 from conformance.spec.memory import image, run
 from conformance.spec.model import GUARD, PAGE, Capabilities, Expectation, Outcome
+from conformance.spec.operations import ATOMICS
 from conformance.spec.vocabulary import Operation, QPState, Status, Verdict
 
 SUCCESS = Status.SUCCESS.name
@@ -63,7 +64,8 @@ def _wanted(case: LifetimeCase) -> list[str]:
 
 
 def _granted_facts(seed: int, operation: Operation = Operation.WRITE) -> Facts:
-    region, local = effects(operation, seed, AT, PAGE)
+    done = carried(operation, seed, AT, PAGE)
+    region, local = done.region, done.local
     return {
         "requester": (SUCCESS,),
         "requester_qp": (RTS,),
@@ -126,7 +128,8 @@ def _handled(case: Handled, seed: int) -> Answer:
 
 def _wrong_order(case: WrongOrder, seed: int) -> Answer:
     """The device keeps the pages that were pinned, whatever the process sees at the address."""
-    region, local = effects(case.operation, seed, AT, PAGE)
+    done = carried(case.operation, seed, AT, PAGE)
+    region, local = done.region, done.local
     held = region[0][2] if region else image(seed, "region", PAGE)[GUARD + AT :][:64].hex()
     same_pages = case.wrong in (Wrong.NOTHING, Wrong.READ_ONLY)
     facts: Facts = {

@@ -10,6 +10,15 @@ ATOMICS = frozenset({Operation.CMP_SWAP, Operation.FETCH_ADD})
 EIGHT_BYTES = ATOMICS | {Operation.ATOMIC_WRITE}
 FETCHING = ATOMICS | {Operation.READ}  # they write what they fetch into the local buffer
 WRITING = frozenset({Operation.WRITE, Operation.WRITE_IMM, Operation.ATOMIC_WRITE})
+# Those that read or write a region of the responder.
+REACHING = (
+    Operation.WRITE,
+    Operation.WRITE_IMM,
+    Operation.READ,
+    Operation.CMP_SWAP,
+    Operation.FETCH_ADD,
+    Operation.ATOMIC_WRITE,
+)
 CONSUMING = frozenset({Operation.SEND, Operation.WRITE_IMM})
 
 _RIGHT = {
@@ -28,6 +37,11 @@ class Placement(StrEnum):
 
     GLOBAL = "global"
     PERSISTENT = "persistent"
+
+
+def size(operation: Operation) -> int:
+    """The bytes that the suites carry where length is not the question: 8 of atomics, else 64."""
+    return 8 if operation in EIGHT_BYTES else 64
 
 
 def needed_right(operation: Operation, placement: Placement = Placement.GLOBAL) -> Access:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from conformance.spec.effects import ATOMICS, LOCAL, size
+from conformance.spec.effect import LOCAL
 from conformance.spec.lifetime import Side
 from conformance.spec.memory import high, image, low
 from conformance.spec.model import GUARD, PAGE, Capabilities, Expectation, Outcome
+from conformance.spec.operations import ATOMICS, size
 from conformance.spec.vocabulary import Operation, QPState, Status, Verdict
 
 EXTENT = 2 * PAGE  # bytes of the mapping

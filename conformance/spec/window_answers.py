@@ -6,8 +6,9 @@ Sources are with the catalogue's entries (conformance/requirements/windows.toml)
 from dataclasses import replace
 from typing import Any
 
-from conformance.spec.effects import ATOMICS, RIGHT, effects, size
+from conformance.spec.effect import carried
 from conformance.spec.model import Capabilities, Expectation, Outcome
+from conformance.spec.operations import ATOMICS, needed_right, size
 from conformance.spec.vocabulary import Access, Operation, QPState, Status, Verdict
 from conformance.spec.window import (
     BINDABLE,
@@ -212,7 +213,7 @@ def _granted(case: Window) -> bool:
         return False
     if not 0 <= case.at <= case.extent - size(case.operation):
         return False
-    return RIGHT[case.operation] in case.rights
+    return needed_right(case.operation) in case.rights
 
 
 def _use(case: Window, granted: bool, seed: int) -> dict[str, tuple[Any, ...]]:
@@ -229,7 +230,8 @@ def _use(case: Window, granted: bool, seed: int) -> dict[str, tuple[Any, ...]]:
     if not granted:
         return facts | _refused_use()
     place = ELSEWHERE if _second_bind(case) is not None else case.start
-    region, local = effects(case.operation, seed, place + case.at, case.region.length)
+    done = carried(case.operation, seed, place + case.at, case.region.length)
+    region, local = done.region, done.local
     return facts | {
         "requester": (SUCCESS,),
         "requester_qp": (RTS,),
@@ -264,7 +266,7 @@ def _control(case: Window) -> Window:
     access = case.region.access | Access.MW_BIND | Access.LOCAL_WRITE
     return replace(
         case,
-        rights=rights | RIGHT[case.operation],
+        rights=rights | needed_right(case.operation),
         region=replace(BINDABLE, access=access),
         domain=Domain.OWN,
         start=START,

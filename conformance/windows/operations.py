@@ -2,13 +2,13 @@
 
 from itertools import product
 
-from conformance.spec.effects import RIGHT
+from conformance.spec.operations import REACHING
 from conformance.spec.vocabulary import Operation
 from conformance.spec.window import Window, WindowType
 
 TYPES = tuple(WindowType)
 ONE, TWO = TYPES
-OPERATIONS = tuple(RIGHT)
+OPERATIONS = REACHING
 
 # Every operation through a window of either type, with every right.
 GRANTED = tuple(Window(type, operation) for type, operation in product(TYPES, OPERATIONS))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from conformance.spec.effects import EIGHT_BYTES, size
+from conformance.spec.operations import EIGHT_BYTES, size
 from conformance.spec.vocabulary import Access, Operation
 from conformance.spec.window import ELSEWHERE, EXTENT, FAR, START, Through, Window
 from conformance.windows.operations import GRANTED, TWO, WRITES, WRITES_AND_READS

@@ -14,7 +14,7 @@ from conformance.spec.vocabulary import Access
 from conformance.spec.window import Domain
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.bench import LATER_S, Bench
-from rdma_conformance.endpoint.mapping import Mapping
+from rdma_conformance.endpoint.remappable import Remappable
 from rdma_conformance.endpoint.verbs import VerbsError
 
 TRIAL = "trial"  # the protection domain that is to be ended
@@ -30,7 +30,7 @@ class Lifetimes:
         self._bench = bench
         self._before = 0
         self._trial: Any = None
-        self._mapping: Mapping | None = None
+        self._mapping: Remappable | None = None
         self._mapped: Any = None
         self._snapshot = b""
 
@@ -100,7 +100,7 @@ class Lifetimes:
 
     def map(self, length: int, access: int, seed: int) -> dict[str, Any]:
         """Map and register memory with the bytes of the image of `region`: address and rkey."""
-        self._mapping = Mapping(length)
+        self._mapping = Remappable(length)
         self._mapping.fill(image(seed, "region", length)[GUARD : GUARD + length])
         self._before = self._bench.pinned()
         domain = self._bench.domains[Domain.OWN]
@@ -111,7 +111,7 @@ class Lifetimes:
     def map_read_only(self, length: int, access: int, seed: int) -> dict[str, Any]:
         """As `map`, of memory that this process may only read; the region is named mapped."""
         bench = self._bench
-        self._mapping = Mapping(length)
+        self._mapping = Remappable(length)
         self._mapping.fill(image(seed, "region", length)[GUARD : GUARD + length])
         self._mapping.protect(mmap.PROT_READ)
         self._mapping.remember()
@@ -166,7 +166,7 @@ class Lifetimes:
 
     def large(self, length: int, fill: int, access: int) -> dict[str, Any]:
         """Map and register `length` bytes of the value `fill`: address, lkey, rkey."""
-        self._mapping = Mapping(length)
+        self._mapping = Remappable(length)
         self._mapping.fill(bytes([fill]) * length)
         domain = self._bench.domains[Domain.OWN]
         self._mapped = verbs.register(domain, self._mapping.address, length, access)
@@ -223,7 +223,7 @@ class Lifetimes:
         as that of the first.
         """
         domain = self._bench.domains[Domain.OWN]
-        mapping = Mapping(PAGE)
+        mapping = Remappable(PAGE)
         access = int(ALL_RIGHTS)
         failed, fastest = 0, []
         before = self._bench.pinned()

@@ -6,38 +6,28 @@ import mmap
 import os
 import tempfile
 from collections.abc import Iterator
-from ctypes import c_int, c_long, c_size_t, c_void_p
 from pathlib import Path
 
 from conformance.spec.buffer import HUGE_1G, HUGE_2M, Backing
 from conformance.spec.vocabulary import PAGE
+from rdma_conformance.endpoint import libc
 
-PROT_NONE = 0
-READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
 PRIVATE, SHARED, ANONYMOUS = mmap.MAP_PRIVATE, mmap.MAP_SHARED, mmap.MAP_ANONYMOUS
-MAP_FIXED = 0x10
 MAP_HUGETLB = 0x40000
 MAP_HUGE_SHIFT = 26
 MADV_HUGEPAGE = 14
-FAILED = ctypes.c_void_p(-1).value
 
 # Temporary files: the folder (None: that of temporary files), and rights and flags of the mapping.
 FILES = {
-    Backing.SHARED_MEMORY: ("/dev/shm", READ_WRITE, SHARED),
-    Backing.PRIVATE_FILE: (None, READ_WRITE, PRIVATE),
-    Backing.SHARED_FILE: (None, READ_WRITE, SHARED),
+    Backing.SHARED_MEMORY: ("/dev/shm", libc.READ_WRITE, SHARED),
+    Backing.PRIVATE_FILE: (None, libc.READ_WRITE, PRIVATE),
+    Backing.SHARED_FILE: (None, libc.READ_WRITE, SHARED),
     Backing.READ_ONLY_PRIVATE_FILE: (None, mmap.PROT_READ, PRIVATE),
     Backing.READ_ONLY_SHARED_FILE: (None, mmap.PROT_READ, SHARED),
 }
 
 # Addresses that are no memory of this process, whatever it maps.
 ADDRESSES = {Backing.NULL: 0, Backing.KERNEL: 1 << 63, Backing.TOP: (1 << 64) - PAGE}
-
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.mmap.restype = c_void_p
-_libc.mmap.argtypes = (c_void_p, c_size_t, c_int, c_int, c_int, c_long)
-for _call in (_libc.munmap, _libc.mprotect, _libc.madvise):
-    _call.argtypes = (c_void_p, c_size_t) if _call is _libc.munmap else (c_void_p, c_size_t, c_int)
 
 
 def unit(backing: str) -> int:
@@ -59,7 +49,7 @@ class Mapping:
                 return self._map(mmap.PROT_READ, SHARED, fd)
         if backing is Backing.MEMFD:
             with _opened(os.memfd_create("rdma-conformance")) as fd:
-                return self._map_file(fd, content, READ_WRITE, SHARED)
+                return self._map_file(fd, content, libc.READ_WRITE, SHARED)
         if backing in FILES:
             folder, rights, flags = FILES[backing]
             with tempfile.TemporaryFile(dir=folder) as file:
@@ -72,21 +62,20 @@ class Mapping:
             flags |= MAP_HUGETLB | (unit(backing).bit_length() - 1) << MAP_HUGE_SHIFT
         if backing is Backing.TRANSPARENT_HUGE:
             address = self._map_aligned(HUGE_2M)
-            _check(_libc.madvise(address, self.size, MADV_HUGEPAGE), "madvise")
+            libc.madvise(address, self.size, MADV_HUGEPAGE)
         else:
-            address = self._map(READ_WRITE, flags)
+            address = self._map(libc.READ_WRITE, flags)
         ctypes.memmove(address, content, len(content))
-        protections = {Backing.READ_ONLY: mmap.PROT_READ, Backing.NO_ACCESS: PROT_NONE}
+        protections = {Backing.READ_ONLY: mmap.PROT_READ, Backing.NO_ACCESS: libc.PROT_NONE}
         if backing in protections:
-            _check(_libc.mprotect(address, self.size, protections[backing]), "mprotect")
+            libc.mprotect(address, self.size, protections[backing])
         elif backing is Backing.UNMAPPED:
             self.unmap(address, self.size)
         return address
 
     def _map_aligned(self, alignment: int) -> int:
         """Anonymous memory from a multiple of `alignment` on."""
-        found = _libc.mmap(None, self.size + alignment, READ_WRITE, PRIVATE | ANONYMOUS, -1, 0)
-        _check(-1 if found == FAILED else 0, "mmap")
+        found = libc.mmap(None, self.size + alignment, libc.READ_WRITE, PRIVATE | ANONYMOUS)
         self._kept.append((found, self.size + alignment))
         return -(-found // alignment) * alignment
 
@@ -96,25 +85,23 @@ class Mapping:
         return self._map(rights, flags, fd)
 
     def _map(self, rights: int, flags: int, fd: int = -1) -> int:
-        found = _libc.mmap(None, self.size, rights, flags, fd, 0)
-        _check(-1 if found == FAILED else 0, "mmap")
+        found = libc.mmap(None, self.size, rights, flags, fd)
         self._kept.append((found, self.size))
-        return int(found)
+        return found
 
     def renew(self) -> None:
         """Unmap all of it, and map fresh anonymous memory at the same addresses."""
         self.unmap(self.address, self.size)
-        flags = PRIVATE | ANONYMOUS | MAP_FIXED
-        found = _libc.mmap(self.address, self.size, READ_WRITE, flags, -1, 0)
-        _check(-1 if found == FAILED else 0, "mmap")
+        flags = PRIVATE | ANONYMOUS | libc.MAP_FIXED
+        libc.mmap(self.address, self.size, libc.READ_WRITE, flags)
 
     def unmap(self, address: int, size: int) -> None:
         """Unmap a part: from then on it is a hole."""
-        _check(_libc.munmap(address, size), "munmap")
+        libc.munmap(address, size)
 
     def close(self) -> None:
         for address, size in self._kept:  # a hole in it is no error
-            _libc.munmap(address, size)
+            libc.munmap(address, size)
         self._kept.clear()
 
 
@@ -147,9 +134,3 @@ def _opened(fd: int) -> Iterator[int]:
         yield fd
     finally:
         os.close(fd)
-
-
-def _check(result: int, call: str) -> None:
-    if result != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"{call}: {os.strerror(code)}")

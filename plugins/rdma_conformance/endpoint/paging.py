@@ -13,7 +13,7 @@ from conformance.spec.vocabulary import Access
 from conformance.spec.window import Domain
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.bench import Bench
-from rdma_conformance.endpoint.mapping import Mapping
+from rdma_conformance.endpoint.remappable import Remappable
 from rdma_conformance.endpoint.verbs import VerbsError
 
 NAME = "paged"
@@ -54,8 +54,8 @@ class Paging:
 
     def __init__(self, bench: Bench):
         self._bench = bench
-        self._mapping: Mapping | None = None
-        self._zero: Mapping | None = None
+        self._mapping: Remappable | None = None
+        self._zero: Remappable | None = None
         self._child: Child | None = None
         self._before = b""
 
@@ -64,7 +64,7 @@ class Paging:
 
         result is OK or the errno; address, lkey, rkey; pinned is what that pins, in kB.
         """
-        mapping = self._mapping = Mapping(EXTENT)
+        mapping = self._mapping = Remappable(EXTENT)
         if pages not in BLANK or pages == Pages.DISCARDED:
             self._before = image(seed, NAME, EXTENT)[GUARD : GUARD + EXTENT]
             mapping.fill(self._before)
@@ -72,7 +72,7 @@ class Paging:
             mapping.protect(mmap.PROT_READ)
         found = self._register(mapping.address, EXTENT, access)
         if pages == Pages.ZERO:
-            self._zero = Mapping(EXTENT)
+            self._zero = Remappable(EXTENT)
             self._zero.bytes()
             mapping.bytes()
         elif pages == Pages.FORKED:
@@ -87,7 +87,7 @@ class Paging:
 
     def map_everything(self, access: int) -> dict[str, Any]:
         """An implicit region over the whole address space, and a page to use through it."""
-        self._mapping = Mapping(EXTENT)
+        self._mapping = Remappable(EXTENT)
         try:
             made = verbs.register_everything(self._bench.domains[Domain.OWN], access)
         except VerbsError as refused:

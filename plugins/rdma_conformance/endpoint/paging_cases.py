@@ -4,10 +4,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from conformance.spec.effects import LOCAL, size
+from conformance.spec.effect import LOCAL
 from conformance.spec.lifetime import Side
 from conformance.spec.memory import image
 from conformance.spec.model import ALL_RIGHTS, GUARD, PAGE, plain
+from conformance.spec.operations import size
 from conformance.spec.paging import AT, Pages, held
 from conformance.spec.vocabulary import Access, Operation
 from conformance.spec.window import Region

@@ -204,8 +204,8 @@ class Pair:
         states = {facts["requester_qp"], facts["responder_qp"]}
         link.connected = whole and bool(receives) and states == {"RTS"}
         link.leftover = RECEIVES - len(receives)
-        # Some kernels' rxe (6.1) keep an invalid request through RESET; and what is left in a shared
-        # queue would be the next case's.
+        # Some kernels' rxe (6.1) keep an invalid request through RESET, and what is left in a
+        # shared queue would be the next case's.
         invalid = asked["requester"] == Status.REM_INV_REQ_ERR.name
         if invalid or (link.route.shared and not link.connected):
             self._discard(link.route)

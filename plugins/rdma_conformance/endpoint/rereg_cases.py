@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from conformance.spec.effects import LOCAL
+from conformance.spec.effect import LOCAL
 from conformance.spec.memory import image
 from conformance.spec.model import ALL_RIGHTS, GUARD, PAGE, plain
 from conformance.spec.reregistration import FEWER, Change, Fault

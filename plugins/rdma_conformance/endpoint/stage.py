@@ -3,9 +3,10 @@
 import sys
 from typing import Any
 
-from conformance.spec.effects import LOCAL, size
+from conformance.spec.effect import LOCAL
 from conformance.spec.memory import high, image
 from conformance.spec.model import ALL_RIGHTS, GUARD, plain
+from conformance.spec.operations import size
 from conformance.spec.vocabulary import Access, Operation, Status
 from conformance.spec.window import Domain, Region, Through
 

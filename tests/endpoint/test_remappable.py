@@ -4,11 +4,11 @@ import ctypes
 import mmap
 
 from conformance.spec.model import PAGE
-from rdma_conformance.endpoint.mapping import Mapping
+from rdma_conformance.endpoint.remappable import Remappable
 
 
-def filled() -> Mapping:
-    mapping = Mapping(PAGE)
+def filled() -> Remappable:
+    mapping = Remappable(PAGE)
     mapping.fill(b"\x11" * PAGE)
     mapping.remember()
     return mapping
@@ -24,7 +24,7 @@ def test_what_changes_is_seen():
 
 
 def test_untouched_memory_is_zeros():
-    mapping = Mapping(PAGE)
+    mapping = Remappable(PAGE)
     assert mapping.bytes() == bytes(PAGE)
     mapping.close()
 
@@ -56,7 +56,7 @@ def test_unmapped_memory_shows_nothing_and_is_not_unmapped_again():
     assert not mapping.mapped
     assert mapping.seen() == []
     # What somebody else maps there by now is not ours to unmap.
-    other = Mapping(PAGE)
+    other = Remappable(PAGE)
     mapping.close()
     assert other.bytes(0, 1) == b"\0"
     other.close()
