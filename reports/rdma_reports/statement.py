@@ -89,8 +89,8 @@ def refusals(
         more = f" and {len(rules) - _SHOWN} more" if len(rules) > _SHOWN else ""
         told = ", ".join(rules[:_SHOWN]) + more
         why.append(
-            f"{len(left_out)} cases of MUST rules were left out ({told}): run the whole suite, "
-            "to its end"
+            f"{len(left_out)} cases of MUST rules were left out ({told}): run the whole suite "
+            "to its end, hazards with --allow-hazard"
         )
     if foreign := [case for case in run.results if case not in suite_cases]:
         why.append(f"{len(foreign)} cases are not of this suite, such as {foreign[0]}")
