@@ -7,7 +7,7 @@ import pytest
 
 from conformance.spec.vocabulary import Level
 from rdma_conformance.catalogue import Catalogue
-from rdma_conformance.options import PROFILES
+from rdma_conformance.options import DEFAULT_PROFILE, PROFILES
 from rdma_conformance.suites import SUITES, root_of
 
 
@@ -78,6 +78,11 @@ def beyond(items: list[pytest.Item], profile: str) -> Sequence[pytest.Item]:
     taken_out = [item for item in items if _profile_of(item) not in asked]
     items[:] = [item for item in items if _profile_of(item) in asked]
     return taken_out
+
+
+def is_standard(item: pytest.Item) -> bool:
+    """Whether a run of the standard profile asks an item."""
+    return PROFILES.index(_profile_of(item)) <= PROFILES.index(DEFAULT_PROFILE)
 
 
 def _profile_of(item: pytest.Item) -> str:

@@ -95,7 +95,10 @@ class Controller:
         self._start(selected)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        self.deselected += sum(collection.is_case(item) for item in items)
+        # What only a longer profile asks is not left out of this one.
+        self.deselected += sum(
+            collection.is_case(item) and collection.is_standard(item) for item in items
+        )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:

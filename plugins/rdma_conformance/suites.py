@@ -4,9 +4,11 @@ import importlib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import conformance
 from conformance.spec.model import Case
+from rdma_conformance.options import PROFILES
 
 SUITES = Path(conformance.__file__).resolve().parent
 
@@ -48,7 +50,28 @@ def _is_suite(place: str) -> bool:
     return (SUITES / place).is_file()
 
 
+@cache
+def cases_of_profile(profile: str) -> Mapping[str, Case]:
+    """The cases that a whole run of `profile` asks, by case id."""
+    asked = PROFILES[: PROFILES.index(profile) + 1]
+    return {
+        name: param.values[0]
+        for file in sorted(SUITES.glob("*/test_*.py"))
+        for name, param in _params_of(file)
+        if all(mark.args[0] in asked for mark in _marks(param) if mark.name == "profile")
+    }
+
+
+def _marks(param: Any) -> Iterator[Any]:
+    """The marks of a parameter, of which pytest keeps some with their decorator."""
+    return (getattr(mark, "mark", mark) for mark in param.marks)
+
+
 def _cases_of(file: Path, marked: str | None = None) -> Iterator[tuple[str, Case]]:
+    return ((name, param.values[0]) for name, param in _params_of(file, marked))
+
+
+def _params_of(file: Path, marked: str | None = None) -> Iterator[tuple[str, Any]]:
     place = file.relative_to(SUITES)
     module = importlib.import_module(".".join(("conformance", *place.with_suffix("").parts)))
     for name, function in vars(module).items():
@@ -58,4 +81,4 @@ def _cases_of(file: Path, marked: str | None = None) -> Iterator[tuple[str, Case
             continue
         for mark in function.pytestmark:
             for param in mark.args[1] if mark.name == "parametrize" else ():
-                yield f"{place.as_posix()}::{name}[{param.id}]", param.values[0]
+                yield f"{place.as_posix()}::{name}[{param.id}]", param

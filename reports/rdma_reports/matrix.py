@@ -16,6 +16,7 @@ VERSION = 1
 # outweighs those that the device does not claim, and those that were only recorded.
 SAYS = ("CRASH", "ERROR", "FAIL", "FIXED", "DEVIATION", "PASS", "NOTE", "NOT_SUPPORTED")
 INCOMPLETE = "INCOMPLETE"
+_NAMED = 3  # rules of a longer list
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,9 @@ def _warnings(run: Run) -> tuple[str, ...]:
     if run.header.deselected:
         found.append(f"{run.header.deselected} cases were deselected")
     if run.footer and run.footer.unasked:
-        found.append(f"{len(run.footer.unasked)} MUST rules were not asked")
+        names = run.footer.unasked
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        found.append(f"MUSTs that were not asked: {', '.join(names[:_NAMED])}{more}")
     return tuple(found)
 
 

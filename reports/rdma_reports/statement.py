@@ -1,7 +1,7 @@
 """What a conformance statement says of one run, and when there can be none. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from rdma_conformance.catalogue import Catalogue
@@ -35,16 +35,29 @@ class Statement:
     failing: tuple[tuple[str, str, int], ...]  # requirement, title, cases
     deviations: tuple[KnownDeviation, ...]
     unsupported: tuple[tuple[str, int, tuple[str, ...]], ...]  # how probed, cases, requirements
-    unasked: tuple[str, ...]  # requirements, none of them a MUST
+    unasked: tuple[str, ...]  # requirements: SHOULDs, and what only a longer profile asks
 
     @property
     def rows(self) -> int:
         """Rows of its tables: a sheet of paper takes some ten in the usual size."""
-        return len(self.failing) + len(self.deviations) + len(self.unsupported)
+        return len(self.failing) + len(self.alike) + len(self.unsupported)
+
+    @property
+    def alike(self) -> list[list[KnownDeviation]]:
+        """The deviations, those of one reason together."""
+        found: dict[str, list[KnownDeviation]] = {}
+        for each in self.deviations:
+            found.setdefault(each.reason, []).append(each)
+        return list(found.values())
 
 
 def refusals(
-    run: Run, catalogue: Catalogue, suite_cases: Mapping[str, str], suite: str
+    run: Run,
+    catalogue: Catalogue,
+    *,
+    suite_cases: Mapping[str, str],
+    profile_cases: Container[str],
+    suite: str,
 ) -> list[str]:
     """Why the run can't be stated; empty if it can.
 
@@ -69,15 +82,15 @@ def refusals(
     left_out = [
         case
         for case, rule in suite_cases.items()
-        if case not in run.results and catalogue[rule].level == "MUST"
+        if case in profile_cases and case not in run.results and catalogue[rule].level == "MUST"
     ]
     if left_out:
         rules = sorted({suite_cases[case] for case in left_out})
         more = f" and {len(rules) - _SHOWN} more" if len(rules) > _SHOWN else ""
         told = ", ".join(rules[:_SHOWN]) + more
         why.append(
-            f"{len(left_out)} cases of MUST rules were left out ({told}): run the whole suite, "
-            "to its end"
+            f"{len(left_out)} cases of MUST rules were left out ({told}): run the whole suite "
+            "to its end, hazards with --allow-hazard"
         )
     if foreign := [case for case in run.results if case not in suite_cases]:
         why.append(f"{len(foreign)} cases are not of this suite, such as {foreign[0]}")
@@ -91,10 +104,13 @@ def state(
     deviations: Iterable[Deviation],
     *,
     suite_cases: Mapping[str, str],
+    profile_cases: Container[str],
     suite: str,
 ) -> Statement:
     """The statement of a run. Raises ReportError with every reason why there can be none."""
-    if why := refusals(run, catalogue, suite_cases, suite):
+    if why := refusals(
+        run, catalogue, suite_cases=suite_cases, profile_cases=profile_cases, suite=suite
+    ):
         raise ReportError(f"no statement can be made: {'; '.join(why)}")
     results = run.results.values()
     areas: dict[str, Counter[str]] = {}

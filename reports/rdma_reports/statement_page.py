@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
+from rdma_conformance.options import DEFAULT_PROFILE, PROFILES
 from rdma_reports.devices import facts
 from rdma_reports.pages import render
 from rdma_reports.statement import Statement
-
-STANDARD = "standard"
 
 
 def as_html(statement: Statement) -> str:
@@ -25,7 +24,14 @@ def profile(argv: Sequence[str]) -> str:
         name, separator, value = word.partition("=")
         if name == "--profile":
             return value if separator else " ".join(argv[number + 1 : number + 2])
-    return STANDARD
+    return DEFAULT_PROFILE
+
+
+def least_profile(argv: Sequence[str]) -> str:
+    """The profile in which a run has to be whole: its own, and the standard one at least."""
+    known = PROFILES.index(DEFAULT_PROFILE)
+    named = profile(argv)
+    return PROFILES[max(known, PROFILES.index(named) if named in PROFILES else known)]
 
 
 def _rendered(template: str, statement: Statement) -> str:

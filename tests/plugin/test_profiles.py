@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from conformance.spec.crowd import Churn, Limit, Listed
+from rdma_conformance.collection import is_standard
+from rdma_conformance.options import PROFILES
 from rdma_conformance.suite import QUICK, asks
+from rdma_conformance.suites import all_cases, cases_of_profile
 
 
 def profiles(mark: pytest.MarkDecorator) -> list[str]:
@@ -38,3 +42,19 @@ def test_the_option_chooses(pytestconfig, profile, asked):
     longer = ("test_one_after_the_other[registrations:70000]", "test_as_many_as_the_device_takes")
     assert sum(name in done.stdout for name in longer) == asked
     assert "test_the_kernels_list[length:1]" in done.stdout
+
+
+def test_the_cases_of_a_profile_are_known_without_collecting():
+    quick, standard, exhaustive = (cases_of_profile(name).keys() for name in PROFILES)
+    assert quick < standard < exhaustive
+    assert exhaustive == all_cases().keys()
+
+
+@pytest.mark.parametrize(
+    ("profile", "standard"),
+    [("quick", True), ("standard", True), ("exhaustive", False), (None, True)],
+)
+def test_only_what_a_standard_run_asks_can_be_left_out_of_it(profile, standard):
+    mark = profile and getattr(pytest.mark.profile(profile), "mark", None)
+    item = SimpleNamespace(get_closest_marker=lambda name: mark)
+    assert is_standard(item) is standard

@@ -74,6 +74,8 @@ def test_what_weakens_a_verdict_stands_beside_it():
     cut = build([("a", made_run(result(), verdict=None))]).columns[0]
     assert cut.verdict == "INCOMPLETE"
     assert cut.warnings == ("the run did not end: it has no footer",)
+    part = build([("a", made_run(result(), unasked=("A", "B", "C", "D")))]).columns[0]
+    assert part.warnings == ("MUSTs that were not asked: A, B, C and 1 more",)
     planted = build([("a", made_run(result(), planted="dies-of-send", deselected=3))]).columns[0]
     assert planted.warnings == ("a fault was planted: dies-of-send", "3 cases were deselected")
 

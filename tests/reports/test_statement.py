@@ -13,7 +13,7 @@ from rdma_reports import pdf
 from rdma_reports.command import main
 from rdma_reports.errors import ReportError
 from rdma_reports.statement import state
-from rdma_reports.statement_page import as_html, as_markdown, profile
+from rdma_reports.statement_page import as_html, as_markdown, least_profile, profile
 
 from .runs import made_run, result, written
 
@@ -39,7 +39,9 @@ def whole(*, without: str | None = None, **verdicts: str):
 
 def stated(*results, cases=CASES, **changes):
     run = made_run(*results, **{"catalogue": CATALOGUE.digest, **changes})
-    return state(run, "ab" * 32, CATALOGUE, DEVIATIONS, suite_cases=cases, suite="0.1.0")
+    return state(
+        run, "ab" * 32, CATALOGUE, DEVIATIONS, suite_cases=cases, profile_cases=cases, suite="0.1.0"
+    )
 
 
 def test_it_tells_what_was_found():
@@ -63,7 +65,9 @@ def test_what_runs_leave_to_implementations_may_be_left_out():
     level = replace(CATALOGUE["MR-KEY"], level="SHOULD")
     catalogue = replace(CATALOGUE, requirements={**CATALOGUE.requirements, "MR-KEY": level})
     run = made_run(*whole(without="MR-KEY"), catalogue=CATALOGUE.digest)
-    said = state(run, "", catalogue, DEVIATIONS, suite_cases=CASES, suite="0.1.0")
+    said = state(
+        run, "", catalogue, DEVIATIONS, suite_cases=CASES, profile_cases=CASES, suite="0.1.0"
+    )
     assert said.unasked == ("MR-KEY",)
     assert "MR-KEY" in as_markdown(said)
 
@@ -92,6 +96,18 @@ def test_a_case_of_a_rule_that_was_left_out_is_seen():
     more = {**CASES, "remote/t.py::other[MR-KEY]": "MR-KEY"}
     with pytest.raises(ReportError, match="1 cases of MUST rules were left out"):
         stated(*whole(), cases=more)
+
+
+def test_what_only_a_longer_profile_asks_is_told_and_not_missed():
+    run = made_run(*whole(without="MR-KEY"), catalogue=CATALOGUE.digest)
+    asked = {case for case, rule in CASES.items() if rule != "MR-KEY"}
+    said = state(
+        *(run, "", CATALOGUE, DEVIATIONS), suite_cases=CASES, profile_cases=asked, suite="0.1.0"
+    )
+    assert said.unasked == ("MR-KEY",)
+    assert least_profile(["--profile", "quick"]) == "standard"
+    assert least_profile(["--profile=exhaustive"]) == "exhaustive"
+    assert least_profile(["--profile", "of another suite"]) == "standard"
 
 
 def test_hostile_words_stay_words():

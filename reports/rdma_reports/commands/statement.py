@@ -10,12 +10,12 @@ from typing import Any
 from conformance.spec import oracle
 from rdma_conformance.catalogue import load_catalogue
 from rdma_conformance.deviations import load_deviations
-from rdma_conformance.suites import all_cases
+from rdma_conformance.suites import all_cases, cases_of_profile
 from rdma_reports.commands.sharing import add_deviations, add_outputs, declare, hand_over
 from rdma_reports.pdf import print_pdf
 from rdma_reports.runfile import read_run
 from rdma_reports.statement import Statement, state
-from rdma_reports.statement_page import as_html, as_markdown
+from rdma_reports.statement_page import as_html, as_markdown, least_profile
 
 _EXAMPLES = """\
   rdma-conformance statement results/mlx5_0.ndjson                    Markdown, to the terminal
@@ -60,5 +60,6 @@ def _statement(path: Path, more: list[Path]) -> Statement:
         catalogue,
         load_deviations(more, catalogue),
         suite_cases={name: oracle.requirement(case) for name, case in all_cases().items()},
+        profile_cases=cases_of_profile(least_profile(run.header.argv)),
         suite=importlib.metadata.version("rdma-conformance"),
     )
