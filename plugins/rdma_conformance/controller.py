@@ -77,7 +77,9 @@ class Controller:
     def pytest_report_header(self) -> list[str]:
         if not self.run.identity:
             return []
-        lines = terminal.header(self.run.identity, self.run.description)
+        lines = terminal.header(
+            self.run.identity, self.run.description, self.run.watch.describe(self.run.options.peer)
+        )
         if self.run.options.plant:
             lines.append(f"PLANTED FAULT: {self.run.options.plant}; this run can't be CONFORMING")
         return lines
@@ -119,6 +121,7 @@ class Controller:
             deselected=self.deselected,
             workers=self.workers,
             planted=self.run.options.plant,
+            kernel_watch=self.run.watch.describe(self.run.options.peer),
         )
         path = self.run.run_file()
         with suppress(OSError):  # the writer says what is wrong with the place
