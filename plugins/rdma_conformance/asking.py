@@ -16,6 +16,7 @@ from rdma_conformance.deviations import Deviation
 from rdma_conformance.endpoint.client import WorkerDied, WorkerError, WorkerHung
 from rdma_conformance.exclusive import hold
 from rdma_conformance.fabric import Fabric
+from rdma_conformance.kernel_watch import KernelWatch
 from rdma_conformance.verdict import Difference, Judgement, control_differences, judge
 
 ASKED = "asked"  # the worker's word for the phase in which the driver is asked
@@ -38,11 +39,17 @@ def case_seed(case_id: str, run_seed: int) -> int:
     return zlib.crc32(f"{run_seed}:{case_id}".encode())
 
 
-def ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
+def ask(question: Question, fabric: Fabric, bound_s: float, watch: KernelWatch) -> dict[str, Any]:
     """The record of one case, as the run file keeps it (without `again` and `duration`).
 
-    Only the driver's own answers become FAIL: what keeps the suite from asking is an ERROR.
+    Only the driver's own answers and the kernel's complaints become FAIL: what keeps the suite
+    from asking is an ERROR.
     """
+    watch.begin()
+    return watch.end(_ask(question, fabric, bound_s))
+
+
+def _ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
     caps = fabric.capabilities
     expectation = oracle.expect(question.case, caps, question.seed)
     if expectation.unclaimed is not None:
@@ -115,6 +122,7 @@ def record(
         "sources": [str(source) for source in rule.sources],
         "seed": question.seed,
         "hazard": question.hazard,
+        "kernel": [],
     }
 
 

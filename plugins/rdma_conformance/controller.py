@@ -21,9 +21,10 @@ from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
 from rdma_conformance.kernel_log import Recorder
 from rdma_conformance.run import Run, again
-from rdma_conformance.suites import all_cases, names_case
+from rdma_conformance.running import Running
+from rdma_conformance.suites import all_cases, case_of, names_case
 from rdma_reports.lines import Header, Result, as_dict
-from rdma_reports.places import kernel_log_of
+from rdma_reports.places import kernel_log_of, running_of
 from rdma_reports.runfile import RunFileError, RunWriter
 
 DIED = "???"  # xdist's word for the phase of a report on a process that is gone
@@ -48,6 +49,7 @@ class Controller:
         self.tally = Tally()
         self.writer: RunWriter | None = None
         self.kernel_log: Recorder | None = None
+        self.running: Running | None = None
         self.closing: Closing | None = None
         self.unwritten: str | None = None
         self.workers = 0
@@ -77,7 +79,9 @@ class Controller:
     def pytest_report_header(self) -> list[str]:
         if not self.run.identity:
             return []
-        lines = terminal.header(self.run.identity, self.run.description)
+        lines = terminal.header(
+            self.run.identity, self.run.description, self.run.watch.describe(self.run.options.peer)
+        )
         if self.run.options.plant:
             lines.append(f"PLANTED FAULT: {self.run.options.plant}; this run can't be CONFORMING")
         return lines
@@ -122,6 +126,7 @@ class Controller:
             deselected=self.deselected,
             workers=self.workers,
             planted=self.run.options.plant,
+            kernel_watch=self.run.watch.describe(self.run.options.peer),
         )
         path = self.run.run_file()
         with suppress(OSError):  # the writer says what is wrong with the place
@@ -134,7 +139,14 @@ class Controller:
         self.writer = writer
         self.kernel_log = Recorder(kernel_log_of(path))
         self.config.add_cleanup(self.kernel_log.close)
+        self.running = Running(running_of(path))
+        self.config.add_cleanup(self.running.close)
         junit.tell_run(self.config, as_dict(header))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        if self.running is not None and (case := case_of(nodeid)) is not None:
+            self.running.start(case)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -152,6 +164,7 @@ class Controller:
             self.writer.result(Result(**record))
         except RunFileError as error:
             self.unwritten = str(error)
+        self.running.end(record["case"])
 
     def _lost(self, report: pytest.TestReport) -> dict[str, Any] | None:
         """The record of a case that took a process of a distributed run with it."""

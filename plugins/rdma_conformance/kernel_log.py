@@ -5,20 +5,26 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
+from rdma_conformance.kernel_trouble import LOST
+
 DEVICE = Path("/dev/kmsg")
 _RECORD = 8192  # bytes; the kernel refuses a read into less than the record needs
 
 
 class KernelLog:
-    """The log from now on. Without the right to read it, it tells None for ever.
+    """The log from now on. Without the right to read it, it tells None for ever, and `refused`
+    says why.
 
     A read takes a whole record, "priority,number,microseconds,flags;text".
     """
 
     def __init__(self, device: Path = DEVICE) -> None:
         self._fd = -1
-        with suppress(OSError):
+        self.refused: str | None = None
+        try:
             self._fd = os.open(device, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            self.refused = f"{device}: {error.strerror}"
         self.skip()
 
     def skip(self) -> None:
@@ -36,7 +42,7 @@ class KernelLog:
             try:
                 record = os.read(self._fd, _RECORD)
             except BrokenPipeError:  # overwritten before it was read
-                lines.append("[older lines are lost]")
+                lines.append(LOST)
                 continue
             except OSError:
                 break

@@ -16,6 +16,8 @@ from rdma_conformance.asking import Question, ask, case_seed, unasked
 from rdma_conformance.catalogue import Catalogue, Requirement, load_catalogue
 from rdma_conformance.deviations import Deviation, load_deviations, match
 from rdma_conformance.fabric import Fabric, FabricSettings, open_fabric
+from rdma_conformance.kernel_log import KernelLog
+from rdma_conformance.kernel_watch import KernelWatch
 from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
 from rdma_conformance.suites import root_of
@@ -44,14 +46,17 @@ class Run:
     description: str = ""
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
     fabric: Fabric | None = None
+    watch: KernelWatch | None = None  # as long as there is a fabric
     item: pytest.Item | None = None
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def open(self) -> Fabric:
         """The fabric, opened at the first call. Raises FabricError with its mend."""
         if self.fabric is None:
+            log = KernelLog()  # from here on: what opening leads to is seen with the first case
             self.fabric = open_fabric(fabric_settings(self.options))
             self.identity = dict(self.fabric.identity)
+            self.watch = KernelWatch(self.identity["driver"], log)
             self.description = self.fabric.description
             caps = self.fabric.capabilities
             self.claims = {"claims": dict(caps.claims), "denials": dict(caps.denials)}
@@ -75,6 +80,9 @@ class Run:
         if self.fabric is not None:
             self.fabric.close()
             self.fabric = None
+        if self.watch is not None:
+            self.watch.close()
+            self.watch = None
 
     def verify(self, case: Case) -> None:
         """Ask `case` of the driver and judge the answer. The last line of every suite's test."""
@@ -95,7 +103,7 @@ class Run:
         hazard = self.item.get_closest_marker("hazard") is not None
         question = Question(name, case, rule, deviation, case_seed(name, self.options.seed), hazard)
         started = time.perf_counter()
-        record = ask(question, fabric, self.options.bound_s)
+        record = ask(question, fabric, self.options.bound_s, self.watch)
         self.keep(self.item, record, time.perf_counter() - started)
         if Verdict(record["verdict"]) in BAD:
             raise NotConforming(failure_block(record))

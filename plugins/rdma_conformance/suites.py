@@ -42,7 +42,14 @@ def root_of(file: Path) -> Path | None:
 
 def names_case(nodeid: str) -> bool:
     """Whether a node id, of which nothing else is known here, is that of a case."""
-    return _is_suite("/".join(nodeid.partition("::")[0].split("/")[-2:]))
+    return case_of(nodeid) is not None
+
+
+def case_of(nodeid: str) -> str | None:
+    """The case id in a node id, of which nothing else is known here; None if it is no case's."""
+    file, _, test = nodeid.partition("::")
+    place = "/".join(file.split("/")[-2:])
+    return f"{place}::{test}" if _is_suite(place) else None
 
 
 @cache

@@ -10,17 +10,18 @@ from conformance.spec.vocabulary import Operation, Status, Verdict, access_words
 from rdma_reports.hexdump import MEMORY, are_runs
 
 WIDTH = 100
+KERNEL_LINES = 12  # of an oops: what it is, and where
 _LABEL = 10
 
 
-def header(identity: Mapping[str, Any], fabric: str) -> list[str]:
-    """The lines above a run: the device under test, and how its two ends meet."""
+def header(identity: Mapping[str, Any], fabric: str, kernel_watch: str) -> list[str]:
+    """The lines above a run: the device under test, how its two ends meet, what is watched."""
     device = (
         f"device {identity['device']}: driver {identity['driver']}, kernel {identity['kernel']}, "
         f"rdma-core {identity['rdma_core']}, firmware {identity['firmware']}, "
         f"{identity['gid_type'] or identity['link_layer']}"
     )
-    return [device, f"fabric: {fabric}"]
+    return [device, f"fabric: {fabric}", f"kernel watch: {kernel_watch}"]
 
 
 def failure_block(record: Mapping[str, Any]) -> str:
@@ -47,6 +48,11 @@ def failure_block(record: Mapping[str, Any]) -> str:
             first = False
     if record["reason"]:
         lines.append(_field("reason", record["reason"]))
+    kernel = record["kernel"]
+    for number, line in enumerate(kernel[:KERNEL_LINES]):
+        lines.append(f"  {'' if number else 'kernel':<{_LABEL}}{line}")
+    if len(kernel) > KERNEL_LINES:
+        lines.append(_field("", f"and {len(kernel) - KERNEL_LINES} more lines, in the run file"))
     lines.append(_field("source", "; ".join(record["sources"])))
     if record.get("again"):
         lines.append(f"  {'again':<{_LABEL}}{record['again']}")

@@ -39,6 +39,7 @@ class Header:
     selected: int
     deselected: int
     workers: int
+    kernel_watch: str | None = None  # what is watched, or why nothing is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,7 @@ class Result:
     seed: int
     duration: float
     hazard: bool = False
+    kernel: Sequence[str] = ()  # lines in which the kernel complained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,6 +58,22 @@ def kernel_log_of(run_file: Path) -> Path:
     return run_file.with_name(f"{run_file.name.removesuffix('.ndjson')}.kernel.log")
 
 
+def running_of(run_file: Path) -> Path:
+    """Where the cases are named that a run is asking: beside its run file, until its end."""
+    return run_file.with_name(f"{run_file.name.removesuffix('.ndjson')}.running")
+
+
+def cut_off(run_file: Path, run: Run) -> list[str]:
+    """The cases that a run was asking when it was cut off, by id; none if it came to its end."""
+    if run.complete:
+        return []
+    try:
+        named = running_of(run_file).read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return []
+    return [case for case in named if case and case not in run.results]
+
+
 def save(path: Path, content: str | bytes) -> None:
     """Write a file, whole or not at all, and its folder if need be. Raises ReportError."""
     data = content.encode() if isinstance(content, str) else content

@@ -1,6 +1,7 @@
 """Ask many cases without a pytest item for each."""
 
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Any
 
 from conformance.spec import oracle
@@ -8,6 +9,7 @@ from conformance.spec.model import Case
 from rdma_conformance.asking import Question, ask, case_seed
 from rdma_conformance.deviations import match
 from rdma_conformance.fabric import Fabric
+from rdma_conformance.kernel_watch import KernelWatch
 from rdma_conformance.run import Run
 
 
@@ -18,9 +20,10 @@ def verdicts(
     identity = fabric.identity
     system = (identity["driver"], identity["kernel"], identity["firmware"])
     records = {}
-    for name, case in cases:
-        rule = run.catalogue[oracle.requirement(case)]
-        known = match(run.deviations, *system, rule.id, name)
-        question = Question(name, case, rule, known, case_seed(name, run.options.seed))
-        records[name] = ask(question, fabric, bound_s)
+    with closing(KernelWatch(identity["driver"])) as watch:
+        for name, case in cases:
+            rule = run.catalogue[oracle.requirement(case)]
+            known = match(run.deviations, *system, rule.id, name)
+            question = Question(name, case, rule, known, case_seed(name, run.options.seed))
+            records[name] = ask(question, fabric, bound_s, watch)
     return records

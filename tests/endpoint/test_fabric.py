@@ -148,17 +148,21 @@ def test_the_endpoint_python(tmp_path):
 
 
 def test_leftovers_of_dead_owners_only(tmp_path, monkeypatch):
-    """A process id above the kernel's limit belongs to nobody."""
-    dead = 2**22 + 1
-    for owner in (dead, os.getpid()):
-        for name in setup_rxe._names(owner):
+    """A process id above the kernel's limit belongs to nobody; one may belong to another by now."""
+    here = setup_rxe.this_process()
+    dead = setup_rxe.Owner(2**22 + 1, here.start)
+    another = replace(here, start=here.start - 1)
+    assert here.lives()
+    for owner in (dead, here, another):
+        for name in owner.spaces():
             (tmp_path / name).touch()
     (tmp_path / "somebody-elses").touch()
     ran = []
     monkeypatch.setattr(setup_rxe, "NAMED", tmp_path)
     monkeypatch.setattr(setup_rxe, "_run", lambda *arguments: ran.append(arguments))
     setup_rxe.remove_leftovers()
-    assert ran == [("down", f"rdmac-{dead}-a", f"rdmac-{dead}-b")]
+    assert ran == [("down", *another.spaces()), ("down", *dead.spaces())]
+    assert dead.spaces() == (f"rdmac-{dead.pid}-{here.start}-a", f"rdmac-{dead.pid}-{here.start}-b")
 
 
 def test_only_what_both_ends_claim_is_claimed():

@@ -55,6 +55,20 @@ def lie(case, answer):
         os.kill(os.getpid(), signal.SIGKILL)
     return answer
 """
+KERNEL_WARNS = """
+import os, pathlib
+from rdma_conformance.kernel_log import KernelLog
+kmsg = pathlib.Path(f"kmsg.{os.getpid()}")
+os.mkfifo(kmsg)
+log = KernelLog(kmsg)
+file = kmsg.open("wb", buffering=0)
+import rdma_conformance.run
+rdma_conformance.run.KernelLog = lambda: log
+def lie(case, answer):
+    if case.operation == "read" and case.await_event and case.remote.access == 1:
+        file.write(b"4,1,1000000,-;WARNING: CPU: 0 PID: 1 at drivers/infiniband/x.c:1 x+0x1/0x2")
+    return answer
+"""
 LOSES_FOOTER = """
 from rdma_reports.runfile import RunFileError, RunWriter
 def finish(self, *args, **named):
@@ -201,6 +215,33 @@ def test_a_dead_worker_is_a_crash_of_its_case_only(run, pytester):
     _, *cases, footer = results(pytester)
     assert footer["counts"]["CRASH"] == 2
     assert footer["counts"]["PASS"] == len(cases) - 2
+
+
+def test_a_case_that_makes_the_kernel_warn_fails_though_its_answer_is_right(run, pytester):
+    found = run(lie=KERNEL_WARNS)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(
+        [
+            "kernel watch: on",
+            "FAIL  EVENT-ACCESS-ERR  MUST *",
+            "*reason    the kernel complained during the case: WARNING: CPU: 0 PID: 1 at*",
+            "*kernel    [[]    1.000000] WARNING: CPU: 0 PID: 1 at drivers/infiniband/x.c:1*",
+            "NOT CONFORMING: 1 FAIL",
+        ]
+    )
+    header, *cases, _ = results(pytester)
+    assert header["kernel_watch"] == "on"
+    assert [len(case["kernel"]) for case in cases if case["verdict"] == "FAIL"] == [1]
+    assert not any(case["kernel"] for case in cases if case["verdict"] == "PASS")
+    assert not (pytester.path / "run.running").exists()
+
+
+def test_a_run_that_is_killed_leaves_the_name_of_the_case(run, pytester):
+    run(lie=KILLS_PYTEST)
+    done = {line["case"] for line in results(pytester)[1:]}
+    (running,) = (pytester.path / "run.running").read_text().split()
+    assert "[read-region:LW]" in running
+    assert done and running not in done
 
 
 def test_what_is_not_claimed_is_not_supported_and_nothing_asked_is_not_green(run, pytester):

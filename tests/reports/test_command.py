@@ -29,6 +29,17 @@ def test_validate_tells_the_verdict(tmp_path, capsys, found, verdict, status):
     assert text.endswith(f"rxe0 rdma_rxe 7.2.12: 1 {found}\n")
 
 
+def test_validate_tells_what_a_run_was_asking_when_it_was_cut_off(tmp_path, capsys):
+    path = tmp_path / "run.ndjson"
+    done = result("PASS")
+    with RunWriter(path, HEADER) as run:
+        run.result(done)
+        (tmp_path / "run.running").write_text(f"{done.case}\nremote/test_rights.py::x[y]\n\n\n")
+    assert main(["validate", str(path)]) == 2
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:] == ["  cut off while it asked remote/test_rights.py::x[y]"]
+
+
 def test_validate_goes_on_after_a_file_that_is_none(tmp_path, capsys):
     with RunWriter(tmp_path / "good", HEADER) as run:
         run.result(result("PASS"))

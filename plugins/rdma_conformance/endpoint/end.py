@@ -32,6 +32,7 @@ from rdma_conformance.endpoint.trial import Trials
 from rdma_conformance.endpoint.verbs import VerbsError, WorkRequest
 from rdma_conformance.endpoint.victim import Victims
 from rdma_conformance.endpoint.windows import Windows
+from rdma_conformance.kernel_log import DEVICE
 
 
 class End:
@@ -155,6 +156,12 @@ class End:
     def deregister(self, leak: bool) -> dict[str, Any]:
         """End the trial; see `Trials`."""
         return self._trials.deregister(leak)
+
+    def log(self, lines: list[str]) -> None:
+        """Put lines into the kernel's log; a write is a line."""
+        for line in lines:
+            with DEVICE.open("wb", buffering=0) as file:
+                file.write(line.encode())
 
     def misbehave(self, how: str) -> None:
         """Never answer, or die."""

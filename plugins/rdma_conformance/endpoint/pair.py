@@ -98,6 +98,8 @@ class Pair:
         case = cases[-1]
         plant = self.planted.of(case)
         found = self._one(case, seed, plant)
+        if plant.says:
+            self.requester.log(list(plant.says))
         if case.get("recover"):
             found["recovery"] = self._recovery(cases[0], seed, observations[0])
         return [*observations, plant.report(found)]

@@ -15,8 +15,23 @@ from rdma_conformance.fabric.settings import FabricError
 SCRIPT = Path(__file__).with_name("rxe-pair")
 STEP_S = 60.0
 
-# The owner's process id is in every name, so that leftovers of a dead owner are known as such.
-_NAMESPACE = re.compile(r"rdmac-(\d+)-[ab]")
+# The owner's process id and start are in every name, so that leftovers of a dead owner are known
+# as such, also when another process has its id by now.
+_NAMESPACE = re.compile(r"rdmac-(\d+)-(\d+)-[ab]")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Owner:
+    """A process: its id, and when it started in clock ticks since boot."""
+
+    pid: int
+    start: int
+
+    def lives(self) -> bool:
+        return _start_of(self.pid) == self.start
+
+    def spaces(self) -> tuple[str, str]:
+        return f"rdmac-{self.pid}-{self.start}-a", f"rdmac-{self.pid}-{self.start}-b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +49,11 @@ def make() -> RxePair:
     if not Path("/sys/module/rdma_rxe").exists():
         raise FabricError("--setup-rxe needs the rdma_rxe module", "load it: modprobe rdma_rxe")
     remove_leftovers()
-    owner = os.getpid()
-    spaces = _names(owner)
-    devices = (f"rxe{owner}a", f"rxe{owner}b")
-    remover = _Remover(owner, spaces)
+    owner = this_process()
+    devices = (f"rxe{owner.pid}a", f"rxe{owner.pid}b")
+    remover = _Remover(owner)
     try:
-        _run("up", *spaces, *devices)
+        _run("up", *owner.spaces(), *devices)
     except BaseException:
         remover()
         raise
@@ -51,33 +65,42 @@ def remove_leftovers() -> None:
     if not NAMED.is_dir():
         return
     found = (_NAMESPACE.fullmatch(entry.name) for entry in NAMED.iterdir())
-    for owner in sorted({int(match[1]) for match in found if match}):
-        if not Path(f"/proc/{owner}").exists():
-            _run("down", *_names(owner))
+    for owner in sorted({Owner(int(match[1]), int(match[2])) for match in found if match}):
+        if not owner.lives():
+            _run("down", *owner.spaces())
 
 
-def _names(owner: int) -> tuple[str, str]:
-    return f"rdmac-{owner}-a", f"rdmac-{owner}-b"
+def this_process() -> Owner:
+    pid = os.getpid()
+    return Owner(pid, _start_of(pid) or 0)
+
+
+def _start_of(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot; None if there is none. proc(5), stat."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    return int(stat.rpartition(")")[2].split()[19])  # field 22; the name before it may hold blanks
 
 
 class _Remover:
     """Removes the pair once: when called, at exit, or on SIGTERM."""
 
-    def __init__(self, owner: int, spaces: tuple[str, str]):
+    def __init__(self, owner: Owner):
         self._owner = owner
-        self._spaces = spaces
         self._done = False
         atexit.register(self)
         self._previous = signal.getsignal(signal.SIGTERM)
         signal.signal(signal.SIGTERM, self._terminated)
 
     def __call__(self) -> None:
-        if self._done or os.getpid() != self._owner:
+        if self._done or os.getpid() != self._owner.pid:
             return
         self._done = True
         atexit.unregister(self)
         signal.signal(signal.SIGTERM, self._previous or signal.SIG_DFL)
-        _run("down", *self._spaces)
+        _run("down", *self._owner.spaces())
 
     def _terminated(self, number: int, frame: object) -> None:
         # An exception lets everybody on the stack clean up; this pair goes at exit.

@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from rdma_reports.commands.sharing import NOT_CONFORMING, OK, UNUSABLE, add_runs, declare
-from rdma_reports.places import run_files
+from rdma_reports.places import cut_off, run_files
 from rdma_reports.runfile import Run, RunFileError, read_run
 
 _EXAMPLES = """\
@@ -20,7 +20,8 @@ def add(commands: Any) -> None:
         _run,
         summary="check a run file",
         description="Checks each line of a run file. Exit status: 0 for a whole run that "
-        "conforms,\n1 for one that does not, 2 for a file that is no whole run.",
+        "conforms,\n1 for one that does not, 2 for a file that is no whole run. Of a run that was "
+        "cut off\nit says which case was being asked.",
         examples=_EXAMPLES,
     )
     add_runs(parser)
@@ -36,6 +37,8 @@ def _run(options: argparse.Namespace) -> int:
             worst = UNUSABLE
             continue
         print(f"{path}: {summary(run)}")
+        for case in cut_off(path, run):
+            print(f"  cut off while it asked {case}")
         worst = max(worst, _status(run))
     return worst
 

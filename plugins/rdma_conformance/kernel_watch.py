@@ -1,0 +1,76 @@
+"""The watch over the kernel's log: a case during which the kernel complains does not pass."""
+
+from typing import Any
+
+from conformance.spec.vocabulary import Verdict
+from rdma_conformance.kernel_log import KernelLog
+from rdma_conformance.kernel_trouble import Trouble, find_trouble
+from rdma_conformance.outcomes import BAD
+
+BEFORE = "before the case, and after the one before it"
+DURING = "during the case"
+MEND = "run as root, or sysctl kernel.dmesg_restrict=0"
+
+
+class KernelWatch:
+    """Looks at what the log has gained around each case of one process.
+
+    The log is the host's: what it says of a case that another process asks at the same time is
+    laid at the door of both.
+    """
+
+    def __init__(self, driver: str, log: KernelLog | None = None) -> None:
+        self._driver = driver
+        self._log = KernelLog() if log is None else log
+        self._before: Trouble | None = None
+
+    def describe(self, peer: str | None) -> str:
+        """What is watched, or why nothing is, for the head of a run; `peer` as in --peer."""
+        if self._log.refused:
+            return f"off, a kernel that complains is not seen ({self._log.refused}; {MEND})"
+        remote = peer is not None and peer.startswith("ssh=")
+        return "on this host, not on the peer's" if remote else "on"
+
+    def begin(self) -> None:
+        """A case begins: what was logged until now is not its doing, but is not lost either."""
+        self._before = find_trouble(self._log.read() or "", self._driver)
+
+    def end(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The record of the case that began last, in the light of what the kernel said."""
+        during = find_trouble(self._log.read() or "", self._driver)
+        for trouble, when in ((during, DURING), (self._before, BEFORE)):
+            if trouble is not None:
+                record = blame(record, trouble, when)
+        self._before = None
+        return record
+
+    def close(self) -> None:
+        self._log.close()
+
+
+def blame(record: dict[str, Any], trouble: Trouble, when: str) -> dict[str, Any]:
+    """`record` with the kernel's lines, and a verdict that is no better than theirs."""
+    was, verdict = Verdict(record["verdict"]), trouble.verdict
+    if was is Verdict.CRASH or (was in BAD and verdict is Verdict.ERROR):
+        verdict = was
+    reason = _reason(trouble, when)
+    if was in BAD and record["reason"]:
+        reason = f"{record['reason']}; and {reason}"
+    changed = {"verdict": verdict.value, "reason": reason}
+    if verdict is not was:
+        changed["deviation"] = None
+    return record | changed | {"kernel": [*record["kernel"], *trouble.lines]}
+
+
+def _reason(trouble: Trouble, when: str) -> str:
+    match trouble:
+        case Trouble(says=""):
+            return f"the kernel logged more {when} than it keeps, so that it may have complained"
+        case Trouble(verdict=Verdict.CRASH):
+            return f"the kernel broke {when}: {trouble.says}"
+        case Trouble(verdict=Verdict.FAIL):
+            return f"the kernel complained {when}: {trouble.says}"
+    return (
+        f"the kernel complained {when}, but nothing in it names the driver or the RDMA core, so "
+        f"that the suite can't tell whose doing it is: {trouble.says}"
+    )

@@ -1,0 +1,37 @@
+"""A guest that dies in the middle of a run: its results stay, and so does the case's name."""
+
+import shutil
+
+import pytest
+
+from rdma_reports.places import cut_off
+from rdma_reports.runfile import read_run
+
+from .conftest import CHECKOUT
+
+pytestmark = pytest.mark.lab
+
+# The kernel panics while cases are asked: when some are done.
+SCRIPT = """
+pytest conformance/remote --device rxe0 -q --run-file {run_file} &
+while [ "$(wc -l <{run_file})" -lt 60 ]; do sleep 0.1; done 2>/dev/null
+echo c >/proc/sysrq-trigger
+sleep 99
+"""
+
+
+def test_a_panic_costs_the_running_case_and_no_other(lab, tmp_path):
+    results = CHECKOUT / "results" / f"cut-off-{tmp_path.parent.name}-{tmp_path.name}"
+    results.mkdir(parents=True)
+    run_file = results / "run.ndjson"
+    try:
+        done = lab("sh", "-c", SCRIPT.format(run_file=run_file.relative_to(CHECKOUT)))
+        assert done.returncode == 125
+        assert b"Kernel panic - not syncing: sysrq triggered crash" in done.stderr
+        run = read_run(run_file)
+        assert len(run.lines) >= 58
+        assert not run.complete
+        (running,) = cut_off(run_file, run)
+        assert running.startswith("remote/test_")
+    finally:
+        shutil.rmtree(results)
