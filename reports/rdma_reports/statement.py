@@ -36,6 +36,7 @@ class Statement:
     deviations: tuple[KnownDeviation, ...]
     unsupported: tuple[tuple[str, int, tuple[str, ...]], ...]  # how probed, cases, requirements
     unasked: tuple[str, ...]  # requirements: SHOULDs, and what only a longer profile asks
+    hazards: int  # cases that may take a broken kernel down, and were not asked
 
     @property
     def rows(self) -> int:
@@ -90,7 +91,7 @@ def refusals(
         told = ", ".join(rules[:_SHOWN]) + more
         why.append(
             f"{len(left_out)} cases of MUST rules were left out ({told}): run the whole suite "
-            "to its end, hazards with --allow-hazard"
+            "to its end"
         )
     if foreign := [case for case in run.results if case not in suite_cases]:
         why.append(f"{len(foreign)} cases are not of this suite, such as {foreign[0]}")
@@ -106,8 +107,13 @@ def state(
     suite_cases: Mapping[str, str],
     profile_cases: Container[str],
     suite: str,
+    hazards: Iterable[str] = (),
 ) -> Statement:
-    """The statement of a run. Raises ReportError with every reason why there can be none."""
+    """The statement of a run. Raises ReportError with every reason why there can be none.
+
+    `hazards` are cases that a run may leave out, as it does without --allow-hazard: they are
+    counted, not missed, and are none of `profile_cases`.
+    """
     if why := refusals(
         run, catalogue, suite_cases=suite_cases, profile_cases=profile_cases, suite=suite
     ):
@@ -127,6 +133,7 @@ def state(
         deviations=_deviations(run, {each.id: each for each in deviations}),
         unsupported=_unsupported(run),
         unasked=tuple(rule.id for rule in catalogue if rule.id not in met),
+        hazards=sum(case not in run.results for case in hazards),
     )
 
 

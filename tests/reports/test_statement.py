@@ -110,6 +110,19 @@ def test_what_only_a_longer_profile_asks_is_told_and_not_missed():
     assert least_profile(["--profile", "of another suite"]) == "standard"
 
 
+def test_hazards_that_were_not_asked_are_told_and_not_missed():
+    run = made_run(*whole(), catalogue=CATALOGUE.digest)
+    said = state(
+        *(run, "", CATALOGUE, DEVIATIONS),
+        suite_cases={**CASES, "remote/t.py::hazard": "MR-KEY"},
+        profile_cases=CASES,
+        suite="0.1.0",
+        hazards=["remote/t.py::hazard"],
+    )
+    assert said.hazards == 1
+    assert "1 cases that may take a broken kernel down" in as_markdown(said)
+
+
 def test_hostile_words_stay_words():
     evil = "<script>alert(1)</script>"
     page = as_html(stated(*whole(), device=evil, fabric=evil))

@@ -10,7 +10,7 @@ from typing import Any
 from conformance.spec import oracle
 from rdma_conformance.catalogue import load_catalogue
 from rdma_conformance.deviations import load_deviations
-from rdma_conformance.suites import all_cases, cases_of_profile
+from rdma_conformance.suites import all_cases, cases_of_profile, hazardous
 from rdma_reports.commands.sharing import add_deviations, add_outputs, declare, hand_over
 from rdma_reports.pdf import print_pdf
 from rdma_reports.runfile import read_run
@@ -54,12 +54,15 @@ def _run(options: argparse.Namespace) -> int:
 def _statement(path: Path, more: list[Path]) -> Statement:
     run = read_run(path)
     catalogue = load_catalogue()
+    asked = cases_of_profile(least_profile(run.header.argv))
+    hazards = hazardous() & asked.keys()
     return state(
         run,
         hashlib.sha256(path.read_bytes()).hexdigest(),
         catalogue,
         load_deviations(more, catalogue),
         suite_cases={name: oracle.requirement(case) for name, case in all_cases().items()},
-        profile_cases=cases_of_profile(least_profile(run.header.argv)),
+        profile_cases=asked.keys() - hazards,
+        hazards=hazards,
         suite=importlib.metadata.version("rdma-conformance"),
     )
