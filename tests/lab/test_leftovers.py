@@ -9,16 +9,16 @@ from .conftest import CHECKOUT
 pytestmark = pytest.mark.lab
 
 SCRIPT = """
-run() { pytest -q --setup-rxe -p no:cacheprovider --run-file {results}/$1 conformance/remote/$2; }
-run killed.ndjson & killed=$!
-while [ "$(wc -l <{results}/killed.ndjson)" -lt 20 ]; do sleep 0.1; done 2>/dev/null
-kill -9 "$(pgrep -o -f killed.ndjson)" $killed
+set -- -q --setup-rxe -p no:cacheprovider
+pytest "$@" --run-file {results}/killed.ndjson conformance/remote & killed=$!
+until [ "$(cat {results}/killed.ndjson 2>/dev/null | wc -l)" -ge 20 ]; do sleep 0.1; done
+kill -9 $killed
 echo after-the-kill: $(ip netns list | wc -l) $(ls /sys/class/infiniband | wc -l)
 # Of a kill in the middle of the setup: the links are not in the namespaces yet.
 ip netns add rdmac-4194305-77-a; ip netns add rdmac-4194305-77-b
 half=rp-$(printf %s rdmac-4194305-77-a | cksum | cut -d ' ' -f 1)
 ip link add "$half" type veth peer name rp-half
-run next.ndjson test_events.py; echo status $?
+pytest "$@" --run-file {results}/next.ndjson conformance/remote/test_events.py; echo status $?
 echo left: $(ip netns list) $(ls /sys/class/infiniband) $(ls /sys/class/net)
 """
 
@@ -31,7 +31,7 @@ def test_the_next_run_removes_what_a_killed_one_left(lab, tmp_path):
         done = lab("--no-rxe", "sh", "-c", script)
     finally:
         shutil.rmtree(results)
-    lines = done.stdout.decode().splitlines()
-    assert "after-the-kill: 2 2" in lines, done
-    assert "status 0" in lines
-    assert "left: lo" in lines
+    said = done.stdout.decode()
+    assert "after-the-kill: 2 2\n" in said, done
+    assert "\nstatus 0\n" in said
+    assert said.endswith("\nleft: lo\n")
