@@ -5,6 +5,7 @@ from dataclasses import replace
 from conformance.local.lists import EACH_KEY_BYTE, one_of_three, wrong_keys
 from conformance.remote.operations import READ, SEND, WITH_BUFFER, WRITE, in_both_topologies
 from conformance.spec.model import Key, Segment
+from conformance.spec.vocabulary import Transport
 from rdma_conformance.suite import asks
 
 
@@ -30,6 +31,19 @@ def test_another_key(case, verify):
     ],
 )
 def test_each_other_key_byte(case, verify):
+    verify(case)
+
+
+@asks(
+    "LOC-KEY",
+    "LOC-DOMAIN",
+    cases=[
+        replace(operation, transport=Transport.UC, local_sgl=(segment,))
+        for operation in (SEND, WRITE)
+        for segment in (*wrong_keys(64), Segment(64, key=Key.OTHER_DOMAIN))
+    ],
+)
+def test_on_an_unreliable_connection(case, verify):
     verify(case)
 
 

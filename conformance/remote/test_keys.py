@@ -25,6 +25,10 @@ OTHER_INDEX = [
 ]
 
 
+# Of no region, and of others: the one behind this, and one of the requester's own device.
+KEYS = (Key.ZERO, Key.DEREGISTERED, Key.NO_RIGHTS, Key.NEIGHBOUR, Key.FOREIGN)
+
+
 @asks("MR-KEY", cases=WRITE_WITH_EACH_KEY_BYTE + OTHER_OPERATIONS)
 def test_another_key_byte(case, verify):
     verify(case)
@@ -37,9 +41,7 @@ def test_another_index(case, verify):
 
 @asks(
     "MR-KEY",
-    cases=[
-        replace(operation, rkey=key) for operation in NAMING for key in (Key.ZERO, Key.DEREGISTERED)
-    ],
+    cases=[replace(operation, rkey=key) for operation in NAMING for key in KEYS],
 )
-def test_a_key_of_no_region(case, verify):
+def test_a_key_of_no_region_or_another(case, verify):
     verify(case)

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+import pytest
+
 from conformance.remote.operations import NAMING, READ, WRITE, WRITE_IMM
 from conformance.spec.model import PAGE, Key, Transfer
 from conformance.spec.operations import EIGHT_BYTES
@@ -60,6 +62,18 @@ def test_the_ends_of_a_region(case, verify):
     ],
 )
 def test_messages_of_several_packets(case, verify):
+    verify(case)
+
+
+@pytest.mark.hazard
+@asks(
+    "MR-RANGE",
+    cases=[
+        replace(operation, remote_address=(1 << 64) - operation.length // 2)
+        for operation in (WRITE, READ)
+    ],
+)
+def test_over_the_end_of_the_address_space(case, verify):
     verify(case)
 
 

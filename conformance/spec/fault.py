@@ -107,7 +107,8 @@ def _outside(segment: Segment) -> bool:
 
 
 def _misaligned(case: Transfer) -> bool:
-    address = case.remote.page_offset + case.remote_offset
+    first = case.remote.page_offset if case.remote.iova is None else case.remote.iova
+    address = first + case.remote_offset
     return case.operation in EIGHT_BYTES and address % 8 != 0
 
 

@@ -251,8 +251,6 @@ def plain(value: Any) -> Any:
         return [plain(each) for each in value]
     if hasattr(value, "__dataclass_fields__"):
         return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, tuple):
-        return [plain(item) for item in value]
     return value
 
 

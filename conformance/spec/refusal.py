@@ -5,14 +5,15 @@ catalogue's sources show it; each requirement's entry there carries the citation
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from conformance.spec.effect import NONE, Effect, effect, sent, spread, target, within
-from conformance.spec.fault import Fault, consumes
+from conformance.spec.fault import Fault, consumes, faults
 from conformance.spec.memory import any_prefix
 from conformance.spec.model import Outcome, Segment, Transfer
 from conformance.spec.operations import FETCHING
-from conformance.spec.vocabulary import Event, Operation, QPState, Status, Transport
+from conformance.spec.vocabulary import Event, Operation, QPState, Status, Transport, Verdict
 
 SMALLEST_MTU = 256  # a message of no more bytes is one packet on every path
 GRH = 40  # bytes of the global route header in front of what a UD receive gets
@@ -118,7 +119,6 @@ def refused(case: Transfer, name: str, status: Status, **facts: tuple[Any, ...])
             "received": (None,),
             "requester_qp": (ERR,),
             "responder_qp": (ERR,),
-            "requester_events": ([],),
             "region": ([],),
             "local": ([],),
             "receive": ([],),
@@ -153,6 +153,10 @@ def _dropped(case: Transfer, name: str, receive: Any = ()) -> Outcome:
 def _consumed(case: Transfer, status: Status) -> tuple[list[str]]:
     """The receive in use ends with `status`; those of a queue pair's own queue are flushed."""
     return ([status.name] if case.shared else [status.name, FLUSHED],)
+
+
+# A completion tells of it. No document forbids an event besides, and drivers raise some.
+_ANY_EVENT = ([], *([event.value] for event in Event))
 
 
 def _events(case: Transfer, event: Event) -> tuple[list[str], ...]:
@@ -192,7 +196,7 @@ def _by_queue_pair(case: Transfer, seed: int) -> list[Outcome]:
         "refused by the queue pair, reported by the receive",
         status,
         receives=_consumed(case, status),
-        responder_events=([],),
+        responder_events=([], [Event.QP_REQ_ERR.value]),
     )
     return [completion, event]
 
@@ -201,10 +205,11 @@ def _by_local_buffer(case: Transfer, seed: int) -> list[Outcome]:
     """The requester's own error. The responder saw nothing wrong, or nothing at all.
 
     What comes before the fault may have gone out in packets of its own. When a fetched answer has
-    nowhere to go, the request has been executed, and what is behind may have been received.
+    nowhere to go, the request has been executed, and what is behind may have been received; but
+    never a request that the responder has to refuse as well.
     """
-    fetching = case.operation in FETCHING
-    touched = within(case.local_segments, case.local, sink=fetching)
+    fetching = case.operation in FETCHING and faults(case) == [Fault.LOCAL]
+    touched = within(case.local_segments, case.local, sink=case.operation in FETCHING)
     facts: dict[str, tuple[Any, ...]] = {
         "receives": ([], [SUCCESS]) if fetching else ([],),
         "requester_qp": (ERR,) if case.transport is Transport.RC else (SQE, ERR),
@@ -215,7 +220,7 @@ def _by_local_buffer(case: Transfer, seed: int) -> list[Outcome]:
         done = effect(case, seed)
         facts["region"] = ([], done.region) if done.region else ([],)
         facts["local"] = (any_prefix(spread(target(case, seed), touched)),)
-    elif case.length > SMALLEST_MTU:
+    elif case.length > SMALLEST_MTU and case.operation not in FETCHING:
         data = sent(case, seed)[: sum(segment.length for segment in touched)]
         place = "receive" if case.operation is Operation.SEND else "region"
         segments = case.receive_segments if place == "receive" else _remote_segment(case)
@@ -228,7 +233,7 @@ def _by_receive_buffer(case: Transfer, seed: int) -> list[Outcome]:
     touched = within(case.receive_segments, case.receive, sink=True)
     told = {
         "receives": _consumed(case, Status.LOC_PROT_ERR),
-        "responder_events": ([],),
+        "responder_events": _ANY_EVENT,
         "receive": (any_prefix(spread(sent(case, seed), touched)),),
     }
     if case.transport is Transport.RC:
@@ -243,12 +248,12 @@ def _too_long(case: Transfer, seed: int) -> list[Outcome]:
     if case.transport is not Transport.RC:
         told = {
             "receives": _consumed(case, Status.LOC_LEN_ERR),
-            "responder_events": ([],),
+            "responder_events": _ANY_EVENT,
             "receive": (room,),
         }
         dropped = _dropped(case, "dropped: longer than the receive", (room,))
         if case.transport is Transport.UD:
-            return [dropped]
+            return [dropped, _told_of_datagram(case, told)]
         return [dropped, _unanswered(case, "longer than the receive", told)]
     return [
         refused(
@@ -256,10 +261,22 @@ def _too_long(case: Transfer, seed: int) -> list[Outcome]:
             "longer than the receive",
             Status.REM_INV_REQ_ERR,
             receives=_consumed(case, Status.LOC_LEN_ERR),
-            responder_events=([],),
+            responder_events=_ANY_EVENT,
             receive=(room,),
         )
     ]
+
+
+def _told_of_datagram(case: Transfer, told: dict[str, tuple[Any, ...]]) -> Outcome:
+    """Some devices spend the receive on a datagram that is too long, and say so: recorded."""
+    ends = [
+        [status.name, behind]
+        for status in (Status.LOC_LEN_ERR, Status.GENERAL_ERR)
+        for behind in (SUCCESS, FLUSHED)
+    ]
+    said = {**told, "receives": tuple(ends), "responder_qp": (RTS, ERR)}
+    outcome = _unanswered(case, "told: longer than the receive", said)
+    return replace(outcome, verdict=Verdict.NOTE)
 
 
 def _unanswered(case: Transfer, name: str, told: dict[str, tuple[Any, ...]]) -> Outcome:

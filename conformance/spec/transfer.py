@@ -26,6 +26,7 @@ _SUBJECT = {
 }
 
 _FLAG_CAPABILITY = {
+    Access.MW_BIND: "memory_window",  # without windows a device may refuse the flag
     Access.ON_DEMAND: "odp",
     Access.FLUSH_GLOBAL: "flush_global",
     Access.FLUSH_PERSISTENT: "flush_persistent",
@@ -68,8 +69,8 @@ def _atomic(case: Transfer) -> str | None:
 def _zero_length(case: Transfer) -> str | None:
     if case.operation is Operation.FLUSH:
         return "FLUSH-ZERO-LENGTH" if case.length == 0 else None
-    named = case.length == 0 and case.operation is not Operation.SEND and not case.local_sgl
-    return "MR-ZERO-LENGTH" if named else None
+    named = case.operation is not Operation.SEND and not case.local_sgl
+    return "MR-ZERO-LENGTH" if case.length == 0 and named and not faults(case) else None
 
 
 def _buffer(case: Transfer) -> str | None:
@@ -79,9 +80,8 @@ def _buffer(case: Transfer) -> str | None:
     if not case.local.access:
         return "REG-NO-RIGHTS"
     sink = case.operation in FETCHING
-    if (case.local, case.local_sgl) != (_USUAL.local, ()) and (
-        odd := cause(case.local_segments, case.local, sink)
-    ):
+    named = (case.local, case.local_sgl) != (_USUAL.local, ()) or Fault.LOCAL in faults(case)
+    if named and (odd := cause(case.local_segments, case.local, sink)):
         return f"LOC-{odd}"
     if (case.receive, case.receive_sgl) != (_USUAL.receive, ()) and (
         odd := cause(case.receive_sgl, case.receive, sink=True)

@@ -193,6 +193,20 @@ DROPPED = answer(
     responder_events=[],
     region=[],
 )
+TWICE_ROWS = [
+    # What the responder has to refuse as well is never executed, whoever is at fault besides.
+    row(
+        "TWO-FAULTS",
+        replace(of_segment(FAA, 8, key=Key.ZERO), rkey_xor=0xFF),
+        {
+            Verdict.NOTE: {
+                "requester": ["LOC_PROT_ERR", "REM_ACCESS_ERR"],
+                "region": [[]],
+                "local": [[]],
+            }
+        },
+    ),
+]
 RECEIVE_ROWS = [
     *(
         row("RECV-KEY", into(SEND, Segment(64, key=key)), taken_badly())
@@ -276,6 +290,18 @@ TRANSPORT_ROWS = [
         "UD-RECEIVE",
         into(SEND, Segment(63), transport=UD),
         answer(requester="SUCCESS", receives=["SUCCESS"], received={**EMPTY, "byte_len": 40}),
+        {
+            Verdict.NOTE: {
+                "requester": ["SUCCESS"],
+                "receives": [
+                    [status, behind]
+                    for status in ("LOC_LEN_ERR", "GENERAL_ERR")
+                    for behind in ("SUCCESS", FLUSHED)
+                ],
+                "responder_qp": ["RTS", "ERR"],
+                "receive": [any_of(source(63)[0])],
+            }
+        },
     ),
     row(
         "TRANSPORT-OPERATION",
@@ -376,7 +402,7 @@ CONTENTION_ROWS = [
 ]
 
 
-@rows(LOCAL_ROWS, RECEIVE_ROWS, TRANSPORT_ROWS, ATOMIC_ROWS, CONTENTION_ROWS)
+@rows(LOCAL_ROWS, TWICE_ROWS, RECEIVE_ROWS, TRANSPORT_ROWS, ATOMIC_ROWS, CONTENTION_ROWS)
 def test_the_oracle_says_what_the_documents_say(row: Row):
     agrees(row)
 

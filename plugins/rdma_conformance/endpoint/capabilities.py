@@ -4,8 +4,7 @@ from typing import Any
 
 from conformance.spec.model import Capabilities
 from rdma_conformance.endpoint import abi
-
-SEGMENTS = 3  # entries of the longest scatter/gather list of the suites
+from rdma_conformance.endpoint.agreement import SEGMENTS
 
 
 def read(attributes: dict[str, Any]) -> Capabilities:

@@ -12,7 +12,7 @@ from conformance.spec.model import Key
 from conformance.spec.refusal import GRH
 from conformance.spec.vocabulary import Access, Operation, Transport, access_words
 from rdma_conformance.endpoint import environment, verbs
-from rdma_conformance.endpoint.agreement import SPARE, Case
+from rdma_conformance.endpoint.agreement import INLINE, SPARE, Case
 from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.bench import Bench
 from rdma_conformance.endpoint.buffers import Buffers
@@ -106,8 +106,8 @@ class End:
         handle = self.queues.create(Transport.RC)
         inline = self.queues.of(handle).inline
         self.queues.destroy(handle)
-        kind = "claims" if inline else "denials"
-        found[kind]["inline"] = f"a queue pair takes {inline} bytes of inline data"
+        kind = "claims" if inline >= INLINE else "denials"
+        found[kind]["inline"] = f"a queue pair takes {inline} bytes of inline data, of {INLINE}"
         around = environment.probe(self._device.attributes()["max_mr_size"], verbs.HAS_IOVA)
         probed = (found, around, self.reregistrations.probe(), self.paging.probe())
         return {

@@ -20,8 +20,10 @@ from pyverbs.qp import QP, QPCap, QPEx, QPInitAttr, QPInitAttrEx
 from pyverbs.srq import SRQ, SrqAttr, SrqInitAttr
 from pyverbs.wr import SGE
 
+from conformance.spec.fault import OFFERED
 from conformance.spec.vocabulary import Operation, Status, Transport
 from rdma_conformance.endpoint import abi
+from rdma_conformance.endpoint.agreement import INLINE, SEGMENTS
 from rdma_conformance.endpoint.verbs.errors import VerbsError, refusal
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair
 
@@ -33,8 +35,6 @@ else:
     HAS_IOVA = True
 
 QUEUE_DEPTH = 8  # work requests; a case has at most two outstanding on either queue
-SEGMENTS = 3  # entries of a scatter/gather list, as far as the device has so many
-INLINE = 64  # bytes that a send takes inline, if the provider can
 CQ_DEPTH = 256  # completions; that of every pooled QP's queues being flushed at once
 
 
@@ -98,8 +98,8 @@ class Device:
             self.close()
             raise VerbsError("ENOENT", f"the asynchronous event file of {name} was not found")
         self._events = fresh.pop()
-        sets = [(ops, sum(abi.SEND_OPS[each] for each in ops)) for ops in _send_op_sets()]
-        self._extended = {transport: list(sets) for transport in Transport}
+        self._extended = {transport: sets(transport) for transport in Transport}
+        self._inline = INLINE
         self._segments = min(SEGMENTS, self.attributes()["max_sge"])
 
     def attributes(self) -> dict[str, Any]:
@@ -175,15 +175,33 @@ class Device:
         Its receives are in a queue of its own, or in `shared`.
         """
         transport = Transport(kind)
-        header = transport is Transport.UD  # has an entry of its own
-        cap = QPCap(QUEUE_DEPTH, QUEUE_DEPTH, self._segments, self._segments + header, INLINE)
+        try:
+            return self._created(pd, send, receive, transport, shared)
+        except VerbsError as refused:
+            if refused.name != "EINVAL" or not self._inline:
+                raise
+        self._inline = 0  # more than the provider takes: no queue pair is to fail for that
+        self._extended[transport] = sets(transport)
+        return self._created(pd, send, receive, transport, shared)
+
+    def _created(
+        self,
+        pd: PD,
+        send: "Completions",
+        receive: "Completions",
+        transport: Transport,
+        shared: SharedReceives | None,
+    ) -> QueuePair:
+        entries = self._segments + (transport is Transport.UD)  # the header has one of its own
+        cap = QPCap(QUEUE_DEPTH, QUEUE_DEPTH, self._segments, entries, self._inline)
         queues = {"qp_type": abi.QP_TYPE[transport], "cap": cap}
         queues |= {"scq": send.queue, "rcq": receive.queue}
         if shared:
             queues["srq"] = shared.queue
-        sets = self._extended[transport]
-        while sets:
-            operations, flags = sets[0]
+        known = self._extended[transport]
+        while known:
+            operations = known[0]
+            flags = sum(abi.SEND_OPS[each] for each in operations)
             mask = abi.INIT_ATTR_PD | abi.INIT_ATTR_SEND_OPS_FLAGS
             init = QPInitAttrEx(pd=pd, comp_mask=mask, send_ops_flags=flags, **queues)
             try:
@@ -191,7 +209,7 @@ class Device:
             except PyverbsRDMAError as error:
                 if (error.error_code or 0) not in NOT_KNOWN:
                     raise refusal(error, "ibv_create_qp_ex") from None
-                sets.pop(0)  # the provider never knows that set: don't ask again
+                known.pop(0)  # the provider never knows that set: don't ask again
         try:
             return QueuePair(QP(pd, QPInitAttr(**queues)), pd, transport, None)
         except PyverbsError as error:
@@ -201,8 +219,10 @@ class Device:
         self.context.close()
 
 
-def _send_op_sets() -> list[frozenset[Operation]]:
+def sets(transport: Transport) -> list[frozenset[Operation]]:
     """Sets of operations to ask ibv_create_qp_ex() for, the richest first."""
+    if transport in OFFERED:
+        return [OFFERED[transport]]
     everything = frozenset(abi.SEND_OPS)
     flush, atomic_write = {Operation.FLUSH}, {Operation.ATOMIC_WRITE}
     atomics = {Operation.CMP_SWAP, Operation.FETCH_ADD}

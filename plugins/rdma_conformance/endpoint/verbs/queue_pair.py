@@ -140,18 +140,19 @@ class QueuePair:
     def post(self, requests: list[WorkRequest]) -> None:
         """Post `requests` in order, each signalled; nothing behind a refused one is posted."""
         try:
-            # The lkey of inline data is no part of the extended interface.
-            if self._operations is None or any(request.inline for request in requests):
+            # The lkey of inline data is no part of the extended interface; and what the transport
+            # has not, the queue pair was not created for.
+            if any(request.inline or not self._extends(request) for request in requests):
                 self._post_plain(requests)
             else:
                 self._post_extended(requests)
         except PyverbsError as error:
             raise refusal(error, "posting the work request") from None
 
+    def _extends(self, request: WorkRequest) -> bool:
+        return self._operations is not None and request.operation in self._operations
+
     def _post_extended(self, requests: list[WorkRequest]) -> None:
-        for request in requests:
-            if request.operation not in self._operations:
-                raise VerbsError("EOPNOTSUPP", f"creating a QP for {request.operation}")
         qp = self._qp
         qp.wr_start()
         try:

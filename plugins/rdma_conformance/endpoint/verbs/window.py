@@ -1,19 +1,18 @@
 """Memory windows, and queue pairs that bind and invalidate them."""
 
 import ctypes
-import errno
 from typing import Any
 
 from pyverbs.mr import MR, MW, MWBind, MWBindInfo
 from pyverbs.pd import PD
 from pyverbs.pyverbs_error import PyverbsError, PyverbsRDMAError
-from pyverbs.qp import QPCap, QPEx, QPInitAttrEx
+from pyverbs.qp import QP, QPCap, QPEx, QPInitAttr, QPInitAttrEx
 from pyverbs.wr import SGE
 
 from conformance.spec.vocabulary import Operation, Status, Transport
 from rdma_conformance.endpoint import abi
-from rdma_conformance.endpoint.verbs.device import Completions, Device
-from rdma_conformance.endpoint.verbs.errors import refusal
+from rdma_conformance.endpoint.verbs.device import NOT_KNOWN, Completions, Device, sets
+from rdma_conformance.endpoint.verbs.errors import VerbsError, refusal
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair, WorkRequest
 
 QUEUE_DEPTH = 16  # work requests
@@ -82,6 +81,8 @@ class BindingQueuePair(QueuePair):
 
     def _post_built(self, wr_id: int, build: Any, what: str) -> None:
         qp = self._qp
+        if not isinstance(qp, QPEx):
+            raise VerbsError("EOPNOTSUPP", f"creating a queue pair for {what}")
         try:
             qp.wr_start()
             qp.wr_id, qp.wr_flags = wr_id, abi.SEND_SIGNALED
@@ -98,22 +99,24 @@ def bind_info(region: MR, address: int, length: int, access: int) -> MWBindInfo:
 
 def _created(
     device: Device, pd: PD, queues: dict[str, Any]
-) -> tuple[QPEx, frozenset[Operation] | None]:
-    """An extended QP for binding and as many remote operations as the provider knows."""
-    everything = frozenset(abi.SEND_OPS)
-    later = frozenset({Operation.FLUSH, Operation.ATOMIC_WRITE})
-    sets = (everything, everything - {Operation.FLUSH}, everything - later)
-    for operations in sets:
+) -> tuple[QP, frozenset[Operation] | None]:
+    """An extended QP for binding and as many remote operations as the provider knows, or a plain.
+
+    A plain one carries all but binds and invalidations, whose posting then says EOPNOTSUPP.
+    """
+    for operations in sets(Transport.RC):
         flags = sum(abi.SEND_OPS[each] for each in operations) | _BINDING_OPS
         mask = abi.INIT_ATTR_PD | abi.INIT_ATTR_SEND_OPS_FLAGS
         init = QPInitAttrEx(pd=pd, comp_mask=mask, send_ops_flags=flags, **queues)
         try:
             return QPEx(device.context, init), operations
         except PyverbsRDMAError as error:
-            last = (error.error_code or 0) not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
-            if last or operations is sets[-1]:
+            if (error.error_code or 0) not in NOT_KNOWN:
                 raise refusal(error, "ibv_create_qp_ex") from None
-    raise AssertionError("the last set returns or raises")
+    try:
+        return QP(pd, QPInitAttr(**queues)), None
+    except PyverbsError as error:
+        raise refusal(error, "ibv_create_qp") from None
 
 
 class BindingCompletions(Completions):
