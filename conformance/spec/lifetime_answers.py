@@ -36,7 +36,6 @@ NO_OBJECT = ("ENOENT", "EINVAL")  # of a handle that means nothing (any more)
 STILL_BOUND = ("EINVAL", "EBUSY")
 # A type of window or an operation that a case needs, and the capability that claims it.
 _WINDOWS = {Busy.WINDOW_1: "memory_window_type_1", Busy.WINDOW_2: "memory_window_type_2"}
-_RESOURCES = ("as before", "not counted")
 
 Facts = dict[str, tuple[Any, ...]]
 Answer = tuple[tuple[Outcome, ...], LifetimeCase | None]  # the outcomes, and the control
@@ -99,7 +98,21 @@ def _retired(case: Retired, seed: int) -> Answer:
                 "received": ([],),
             }
     facts["requester_qp"] = (ERR,)
-    return (Outcome("refused", facts),), replace(case, ended=False, again=0)
+    control = replace(case, ended=False, again=0)
+    if not case.again:
+        return (Outcome("refused", facts),), control
+    # Keys may be given out again (they are unpredictable at most): then the old one is the new.
+    issued = {"dereg": ("OK",), "registered": ("the same key",), "left": ([],)}
+    outcomes = (
+        Outcome("refused", {**facts, "registered": ("the same index",)}),
+        Outcome(
+            "refused, and its index was not seen again",
+            {**facts, "registered": ("another index",)},
+            Verdict.NOTE,
+        ),
+        Outcome("the key was given out again", issued, Verdict.NOTE),
+    )
+    return outcomes, control
 
 
 def _in_use(case: InUse, seed: int) -> Answer:
@@ -171,7 +184,7 @@ def _killed(case: Killed, seed: int) -> Answer:
         "midway": (SUCCESS, *errors),
         "requester": (*errors, Status.WR_FLUSH_ERR.name),
         "requester_qp": (ERR,),
-        "resources": _RESOURCES,
+        "resources": ("as before",),
         "usable": (SUCCESS,),
         "left": ([],),
     }

@@ -115,8 +115,9 @@ def expect(case: Reregistered, caps: Capabilities, seed: int) -> Expectation:
             facts = {"result": ANY_ERRNO, "write": (REFUSED,), "seen": ([],)}
             return Expectation(name, (Outcome("refused", {**facts, **_END}),), control=control)
         case Fault.WINDOW:
-            refused = {"result": ANY_ERRNO, "window": (SUCCESS,), **_END}
-            taken = {"result": ("OK",), "window": (REFUSED,), **_END}
+            bound = {"before": (SUCCESS,), **_END}
+            refused = {"result": ANY_ERRNO, "window": (SUCCESS,), **bound}
+            taken = {"result": ("OK",), "window": (REFUSED,), **bound}
             outcomes = (Outcome("refused", refused), Outcome("done, and closed", taken))
             return Expectation(name, outcomes, control=control)
     facts = {"result": _ERRNOS[case.fault], "new": (REFUSED,), **_END}
@@ -153,6 +154,6 @@ def _changed(case: Reregistered) -> tuple[Outcome, ...]:
         facts["write"] = (SUCCESS if case.more else REFUSED,)
     outcomes = [Outcome("the new contract alone", facts)]
     if case.paged:
-        refused = {"result": ANY_ERRNO, "new": (SUCCESS, REFUSED), **_END}
+        refused = {"result": ANY_ERRNO, "old": (SUCCESS, REFUSED), **_END}
         outcomes.append(Outcome("refused for on-demand paging", refused))
     return tuple(outcomes)

@@ -74,6 +74,8 @@ def expect(case: WindowCase, caps: Capabilities, seed: int) -> Expectation:
 def _wanted(case: WindowCase) -> list[str]:
     """The capabilities without which the device can not be asked."""
     match case:
+        case Allocation() if case.number in set(WindowType):
+            return [f"memory_window_type_{int(case.number)}"]
         case Allocation():
             return ["memory_window"]
         case Invalidation(fault=Fault.TYPE_1):

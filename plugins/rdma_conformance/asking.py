@@ -8,6 +8,7 @@ from typing import Any
 from conformance.spec import oracle
 from conformance.spec.crowd import Limit
 from conformance.spec.crowding import effort
+from conformance.spec.lifetime import Killed
 from conformance.spec.memory import AnyPrefix
 from conformance.spec.model import Case, Expectation, Observation, Outcome, wire
 from conformance.spec.vocabulary import Verdict
@@ -19,6 +20,7 @@ from rdma_conformance.fabric import Fabric
 from rdma_conformance.kernel_watch import KernelWatch
 from rdma_conformance.verdict import Difference, Judgement, control_differences, judge
 
+ALONE = (Limit, Killed)  # they fill the device, or count all that is on it
 ASKED = "asked"  # the worker's word for the phase in which the driver is asked
 
 
@@ -65,7 +67,7 @@ def _ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
             return record(question, expectation, {}, judgement)
         cases.insert(0, expectation.control)
     try:
-        with hold(fabric.device, alone=question.case == Limit()):
+        with hold(fabric.device, alone=isinstance(question.case, ALONE)):
             patience_s = bound_s * effort(question.case)
             observations = fabric.perform(cases, question.seed, patience_s)
     except (WorkerDied, WorkerHung, WorkerError) as failure:

@@ -69,17 +69,21 @@ class Bench:
         self.regions[name] = made
         return {**found, "lkey": int(made.lkey), "rkey": int(made.rkey)}
 
-    def register_until(self, memory: str, access: int, key: int, limit: int) -> int:
+    def register_until(self, memory: str, access: int, key: int, limit: int) -> str:
         """Register and deregister over one memory until `key`'s index comes round, and keep that.
 
-        At most `limit` times, of which the last one is kept: how often it was done.
+        At most `limit` times, of which the last one is kept. Returns which key that has, against
+        `key`: the same, the same index, or another index.
         """
         for number in range(1, limit + 1):
             made = self.register_again("again", memory, access, Domain.OWN)
-            if made["lkey"] >> 8 == key >> 8 or number == limit:
-                return number
-            self.deregister("again")
-        return 0
+            if key in (made["lkey"], made["rkey"]):
+                return "the same key"
+            if made["lkey"] >> 8 == key >> 8:
+                return "the same index"
+            if number < limit:
+                self.deregister("again")
+        return "another index"
 
     def deregister(self, name: str) -> str:
         """OK or the errno. The memory stays as it is, and can be looked at."""

@@ -108,10 +108,12 @@ class PagingCases:
         stage.connect(QP)
         stage.local(seed)
         access = int(ALL_RIGHTS | Access.ON_DEMAND)
+        bench = self._responder.bench
+        before = bench.pinned()
         made = self._responder.paging.map_everything(access)
         if made["result"] != "OK":
             return {"result": made["result"]}
-        facts = {"result": "OK", "pinned": 0, "other": ""}
+        facts = {"result": "OK", "pinned": bench.pinned() - before, "other": ""}
         return {**facts, **self._written(made, seed)}
 
     def _written(self, made: dict[str, Any], seed: int) -> dict[str, Any]:

@@ -63,12 +63,16 @@ class ReregistrationCases:
         if region["result"] != "OK":
             return {"result": f"no region: {region['result']}"}
         key = self._bind() if case["fault"] == Fault.WINDOW else None
+        through_window = region["address"] + START
+        facts = {}
+        if key is not None:
+            facts["before"] = self._use(WRITE, OWN, through_window, key, seed)
         after = int((ALL_RIGHTS if more else FEWER) | paged)
         wanted = _wanted(case, place["address"], after)
         found = self._responder.reregistrations.change("region", case["way"], wanted)
-        facts = {"result": found["result"]}
+        facts["result"] = found["result"]
         if key is not None:
-            facts["window"] = self._use(WRITE, OWN, region["address"] + START, key, seed)
+            facts["window"] = self._use(WRITE, OWN, through_window, key, seed)
             self._responder.windows.deallocate(WINDOW)
         elif case["fault"] == Fault.NONE and found["result"] == "OK":
             facts |= self._changed(case, (region["address"], place["address"]), found, seed)

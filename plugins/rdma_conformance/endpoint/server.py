@@ -14,6 +14,7 @@ import traceback
 from operator import attrgetter
 from typing import Any
 
+from conformance.spec.vocabulary import PAGE
 from rdma_conformance.device import list_devices, plain
 from rdma_conformance.endpoint import capabilities
 from rdma_conformance.endpoint.pair import Pair
@@ -88,7 +89,13 @@ class Session:
         return next((plain(each) for each in list_devices() if each.name == name), None)
 
     def do_open(self, end: str, device: str, port: int, gid_index: int) -> None:
-        """Open a device of this host as the end named `end`."""
+        """Open a device of this host as the end named `end`. Raises RuntimeError for its pages."""
+        size = os.sysconf("SC_PAGE_SIZE")
+        if size != PAGE:
+            raise RuntimeError(
+                f"pages of this host have {size} bytes, and the suite counts in pages of {PAGE}: "
+                "boot a kernel with pages of that size"
+            )
         from rdma_conformance.endpoint.end import End  # noqa: PLC0415 - needs pyverbs
 
         self._ends[end] = End(device, port, gid_index)
