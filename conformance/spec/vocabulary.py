@@ -78,7 +78,6 @@ class Transport(StrEnum):
     RC = "rc"
     UC = "uc"
     UD = "ud"
-    XRC = "xrc"
 
 
 class Status(IntEnum):
