@@ -83,3 +83,34 @@ def agrees(row: Row) -> None:
 
 def _set(values: Iterable[Any]) -> set[str]:
     return {json.dumps(value, sort_keys=True, default=AnyPrefix.plain) for value in values}
+
+
+EVERYTHING = Capabilities(
+    {
+        **CLAIMED.claims,
+        **dict.fromkeys(
+            ("transport_uc", "transport_ud", "sge_lists", "inline", "shared_receive_queue"),
+            "probed",
+        ),
+    }
+)
+EMPTY = {"byte_len": 0, "imm": None, "opcode": "RECV"}
+
+
+def row(requirement: str, case: Case, *allowed: dict[Verdict, Facts]) -> Row:
+    """A row on a device that claims everything; several `allowed` are alternatives."""
+    merged: dict[Verdict, dict[str, list[Any]]] = {}
+    for one in allowed:
+        for verdict, facts in one.items():
+            for fact, values in facts.items():
+                merged.setdefault(verdict, {}).setdefault(fact, []).extend(values)
+    return Row(requirement, case, merged, EVERYTHING)
+
+
+def answer(**facts: Any) -> dict[Verdict, Facts]:
+    """One answer: each fact with its one value."""
+    return {Verdict.PASS: {name: [value] for name, value in facts.items()}}
+
+
+def any_of(*runs: list[Any]) -> dict[str, list[Any]]:
+    return {"any prefix of": list(runs)}
