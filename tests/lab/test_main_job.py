@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.lab
 
 
-PART = "read or contention or receive"  # of the cases, asked again by two processes
+PART = "fetch_add or contention or killed"  # of the cases, asked again by two processes
 
 
 def lab(*command, timeout_s=1200):
@@ -75,7 +75,7 @@ def test_two_processes_give_the_same_verdicts(results):
     assert status == 0, output[-3000:]
     alone = read(results / "alone.ndjson")[1]
     found = read(run_file)[1]
-    assert len(found) > 500
+    assert len(found) > 400
     assert found == {case: alone[case] for case in found}
 
 
