@@ -25,7 +25,8 @@ def test_a_panic_costs_the_running_case_and_no_other(lab, tmp_path):
     results.mkdir(parents=True)
     run_file = results / "run.ndjson"
     try:
-        done = lab("sh", "-c", SCRIPT.format(run_file=run_file.relative_to(CHECKOUT)))
+        script = SCRIPT.format(run_file=run_file.relative_to(CHECKOUT))
+        done = lab("--console", str(tmp_path / "console.log"), "sh", "-c", script)
         assert done.returncode == 125
         assert b"Kernel panic - not syncing: sysrq triggered crash" in done.stderr
         run = read_run(run_file)
