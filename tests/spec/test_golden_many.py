@@ -55,6 +55,7 @@ ROWS = [
                 "left": [[]],
             }
         },
+        Capabilities({**CLAIMED.claims, "ipc_lock": "there"}),
     ),
     Row("REG-LISTED", Listed(77), {Verdict.PASS: {"listed": [[77]], "after": [[]]}}),
     Row("REG-FORK", Forked(10, 20), {Verdict.PASS: {"child": ["its own copy"]}}),
@@ -66,6 +67,11 @@ ROWS = [
 @rows(ROWS)
 def test_the_oracle_says_what_the_documents_say(row: Row):
     agrees(row)
+
+
+def test_a_device_is_not_filled_under_a_limit_of_the_process():
+    assert oracle.expect(Limit(), CLAIMED).unclaimed
+    assert oracle.expect(Limit(), Capabilities({"unlimited_memlock": "no limit"})).outcomes
 
 
 def test_on_demand_is_asked_where_it_is_claimed():
