@@ -1,5 +1,7 @@
 """Are scatter and gather entries of such a region in terms of its iova, to the byte?"""
 
+import pytest
+
 from conformance.spec.buffer import Buffer, BufferRegistration, Verb
 from conformance.spec.model import ALL_RIGHTS
 from conformance.spec.vocabulary import PAGE, Access
@@ -40,12 +42,18 @@ def test_another_offset_in_the_page(case, verify):
     verify(case)
 
 
+@asks("ZB-WRAP", cases=[registered((1 << 64) - LENGTH, LENGTH)])
+def test_iova_and_length_up_to_the_end_of_all_addresses(case, verify):
+    verify(case)
+
+
+# Drivers compute page sizes from such a sum, and mlx5 for one warns when there is none.
+@pytest.mark.hazard
 @asks(
     "ZB-WRAP",
     cases=[
-        registered((1 << 64) - pages * PAGE, LENGTH, offset)
-        for pages, offset in ((2, 0), (1, 0), (2, 1))
+        registered((1 << 64) - pages * PAGE, LENGTH, offset) for pages, offset in ((1, 0), (2, 1))
     ],
 )
-def test_iova_and_length_up_to_and_past_the_end_of_all_addresses(case, verify):
+def test_iova_and_length_past_the_end_of_all_addresses(case, verify):
     verify(case)
