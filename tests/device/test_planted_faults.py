@@ -56,12 +56,15 @@ def test_a_planted_fault_breaks_its_requirement_and_no_other(plant, run, fabric)
     ]
     asked = dict(usual[::SAMPLE]) | triggered
     fabric.plant(plant.name)
-    records = verdicts(run, fabric, asked.items(), BOUND_S)
+    records = verdicts(run, fabric, asked.items(), BOUND_S, twice=plant.alternates)
     red = defaultdict(list)
     for name, record in records.items():
         if record["verdict"] in BAD:
             red[record["requirement"]].append(f"{record['verdict']} {name}")
     assert set(red) == {plant.breaks}, dict(red)
+    if plant.alternates:
+        unstable = {name for name, each in records.items() if (each["twice"] or {}).get("unstable")}
+        assert unstable == set(triggered)
 
 
 def test_every_must_has_a_planted_fault(run):

@@ -73,6 +73,7 @@ class Pair:
         self._responder = responder
         self.planted = plant
         self._asked = asked
+        self._met = 0  # cases so far that trigger the planted fault
         self._links: OrderedDict[Route, Link] = OrderedDict()
         self._performers = {
             "transfer": self.transfer,
@@ -96,7 +97,8 @@ class Pair:
                 return observations
         self._asked()
         case = cases[-1]
-        plant = self.planted.of(case)
+        plant = self.planted.of(case, self._met)
+        self._met += self.planted.when(case)
         found = self._one(case, seed, plant)
         if plant.says:
             self.requester.log(list(plant.says))

@@ -26,9 +26,12 @@ class Plant:
     leak: bool = False  # a page stays pinned
     says: tuple[str, ...] = ()  # lines that the kernel logs
     misbehave: str | None = None  # "hang" or "die" instead of performing the case
+    alternates: bool = False  # strikes only every second time
 
-    def of(self, case: Wire) -> "Plant":
-        """This fault if `case` triggers it, else the honest driver."""
+    def of(self, case: Wire, met: int = 1) -> "Plant":
+        """This fault if `case` triggers it, else the honest driver; `met` cases did before."""
+        if self.alternates and met % 2 == 0:
+            return HONEST
         return self if self.when(case) else HONEST
 
     def region_access(self, access: int) -> int:

@@ -104,6 +104,14 @@ TRANSFER = (
         adds=RR,
     ),
     Plant(
+        "every-second-read-is-let",
+        "MR-RIGHT-READ",
+        "a region without REMOTE_READ refuses a READ at the first time and not at the second",
+        _region(Operation.READ, LW | RA),
+        adds=RR,
+        alternates=True,
+    ),
+    Plant(
         "write-right-lets-swap",
         "MR-RIGHT-ATOMIC",
         "a region without REMOTE_ATOMIC takes a compare and swap",
