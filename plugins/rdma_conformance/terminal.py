@@ -167,7 +167,8 @@ def checks(counts: Mapping[str, int]) -> list[str]:
     if refusals:
         lines.append(f"refusals: {refusals} asked, {told} after its positive control had succeeded")
     if counts["twice"]:
-        lines.append(f"asked twice: {counts['twice']} cases, {counts['unstable']} unstable")
+        plural = "s" if counts["twice"] > 1 else ""
+        lines.append(f"asked twice: {counts['twice']} case{plural}, {counts['unstable']} unstable")
     return lines
 
 

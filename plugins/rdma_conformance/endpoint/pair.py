@@ -297,4 +297,6 @@ def _both_succeeded(asked: dict[str, str]) -> bool:
 
 def _good(observation: dict[str, Any]) -> bool:
     """Whether a control came out well enough for the case behind it to say something."""
-    return observation.get("requester", observation.get("result")) in (SUCCESS, "OK")
+    answer = observation.get("requester", observation.get("result"))
+    answers = observation.get("results", [answer])  # a program of several steps
+    return all(each in (SUCCESS, "OK") for each in answers)
