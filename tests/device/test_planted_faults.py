@@ -1,5 +1,7 @@
 """Each planted fault turns exactly the requirement that it breaks red, on the real device.
 
+Of a SHOULD, or what is left to the implementation, it is noted instead.
+
 Asked are all cases that trigger the fault, and a sample of all the others.
 """
 
@@ -44,6 +46,12 @@ def wired():
     return {name: (case, wire(case)) for name, case in all_cases().items()}
 
 
+def seen(record, plant):
+    """Whether a case was judged by more than what the fault reports."""
+    facts = {each["fact"] for each in record["differences"]}
+    return record["verdict"] in BAD and (not record["observed"] or facts - plant.reports.keys())
+
+
 @pytest.mark.parametrize("plant", PLANTS.values(), ids=PLANTS)
 def test_a_planted_fault_breaks_its_requirement_and_no_other(plant, run, fabric):
     triggered = {name: case for name, (case, asked) in wired().items() if plant.when(asked)}
@@ -59,15 +67,12 @@ def test_a_planted_fault_breaks_its_requirement_and_no_other(plant, run, fabric)
     records = verdicts(run, fabric, asked.items(), BOUND_S, twice=plant.alternates)
     red = defaultdict(list)
     for name, record in records.items():
-        if record["verdict"] in BAD:
+        noted = name in triggered and record["level"] != Level.MUST and record["differences"]
+        if record["verdict"] in BAD or noted:
             red[record["requirement"]].append(f"{record['verdict']} {name}")
     assert set(red) == {plant.breaks}, dict(red)
+    if plant.performed:
+        assert any(seen(record, plant) for record in records.values()), "it is only reported"
     if plant.alternates:
         unstable = {name for name, each in records.items() if (each["twice"] or {}).get("unstable")}
         assert unstable == set(triggered)
-
-
-def test_every_must_has_a_planted_fault(run):
-    broken = {plant.breaks for plant in PLANTS.values()}
-    musts = {rule.id for rule in run.catalogue if rule.level is Level.MUST}
-    assert musts <= broken

@@ -78,7 +78,7 @@ class Pair:
         self._performers = {
             "transfer": self.transfer,
             "registration": self.registration,
-            "concurrentatomics": lambda case, seed, plant: contend(self, case),
+            "concurrentatomics": lambda case, seed, plant: contend(self, plant.altered(case)),
             "bufferregistration": BufferTrials(requester, self.carry).perform,
             **accounts(requester),
             **Crowds(requester, responder, self.carry, self.reach).performers(),
@@ -103,7 +103,8 @@ class Pair:
         if plant.says:
             self.requester.log(list(plant.says))
         if case.get("recover"):
-            found["recovery"] = self._recovery(cases[0], seed, observations[0])
+            control = {**cases[0], "rkey_xor": 0xFF} if plant.ends_early else cases[0]
+            found["recovery"] = self._recovery(control, seed, observations[0])
         return [*observations, plant.report(found)]
 
     def _recovery(self, control: Case, seed: int, before: dict[str, Any]) -> str:
@@ -125,7 +126,7 @@ class Pair:
 
     def transfer(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
         """Everything both sides see of one work request."""
-        performed = plant.performed(case)
+        performed = plant.transfer(case)
         link = self._link(_route(performed))
         here, there = self.requester.requester, link.there.responder
         target = there.arm(link.responder, performed, seed)
