@@ -62,7 +62,8 @@ class Paging:
     def map(self, pages: str, access: int, seed: int) -> dict[str, Any]:
         """Map pages, register them, and bring them into the state of `spec.paging.Pages`.
 
-        `access` has ON_DEMAND but for a planted fault. result is OK or the errno; address, lkey, rkey; pinned is what that pins, in kB.
+        `access` has ON_DEMAND but for a planted fault. result is OK or the errno; address, lkey,
+        rkey; pinned is what that pins, in kB.
         """
         mapping = self._mapping = Remappable(EXTENT)
         if pages not in BLANK or pages == Pages.DISCARDED:
