@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conformance.spec import oracle
-from rdma_conformance import allure_results, collection, junit, outcomes, terminal
+from rdma_conformance import allure_results, collection, junit, outcomes, terminal, twice
 from rdma_conformance.asking import unasked
 from rdma_conformance.closing import Closing, Tally, close, partial
 from rdma_conformance.deviations import overdue
@@ -82,9 +82,13 @@ class Controller:
         lines = terminal.header(
             self.run.identity, self.run.description, self.run.watch.describe(self.run.options.peer)
         )
+        lines.append(f"asked twice: {self._twice()}")
         if self.run.options.plant:
             lines.append(f"PLANTED FAULT: {self.run.options.plant}; this run can't be CONFORMING")
         return lines
+
+    def _twice(self) -> str:
+        return twice.describe(self.run.options.twice, self.run.options.seed)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -127,6 +131,7 @@ class Controller:
             workers=self.workers,
             planted=self.run.options.plant,
             kernel_watch=self.run.watch.describe(self.run.options.peer),
+            twice=self._twice(),
         )
         path = self.run.run_file()
         with suppress(OSError):  # the writer says what is wrong with the place
@@ -188,6 +193,7 @@ class Controller:
                 exit_status=self.closing.exit_status,
                 interrupted=interrupted,
                 unasked=self.tally.unasked(self.run.catalogue),
+                checks=self.tally.checks(),
             )
         except RunFileError as error:
             self.unwritten = str(error)
@@ -218,6 +224,8 @@ class Controller:
         for line in terminal.table(self.tally.records.values()):
             write(line)
         write("")
+        for line in terminal.checks(self.tally.checks()):
+            write(line)
         write(f"run file: {self.writer.path}")
         for line in terminal.next_steps(self._shown_path(), self.tally.bad()):
             write(line)
@@ -232,6 +240,8 @@ class Controller:
         line = terminal.verdict_line(
             self.closing.verdict, counts, self.tally.deviations(), self.closing.why
         )
+        if unstable := self.tally.checks()["unstable"]:
+            line += f"; {unstable} unstable"
         write(line, **_BOLD, **_colour(self.closing))
 
 
