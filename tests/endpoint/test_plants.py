@@ -106,6 +106,12 @@ def test_a_fault_does_something(plant):
     assert changed or access or plant.performed
 
 
+def test_a_fault_that_alternates_strikes_every_second_time(asked):
+    plant = PLANTS["every-second-read-is-let"]
+    case = next(case for _, case in asked if plant.when(case))
+    assert [plant.of(case, met) is plant for met in range(4)] == [False, True, False, True]
+
+
 def test_an_honest_driver_changes_nothing():
     case = wire(Registration(ALL_RIGHTS))
     assert HONEST.of(case) is HONEST
