@@ -33,7 +33,8 @@ class Tally:
 
     def checks(self) -> dict[str, int]:
         """The number of refusals, controls, cases asked twice and unstable ones."""
-        return count_checks((each["control"], each["twice"]) for each in self.records.values())
+        found = self.records.values()
+        return count_checks((each.get("control"), each.get("twice")) for each in found)
 
     def deviations(self) -> Counter[str]:
         """Number of cases that failed as listed, by the id of the deviation."""
