@@ -79,14 +79,21 @@ def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
     at = 0
     while at + _HEADER.size <= len(data):
         size, kind, *_ = _HEADER.unpack_from(data, at)
+        _check(size >= _HEADER.size)
         yield kind, data[at + _HEADER.size : at + size]
         at += size + 3 & ~3
+
+
+def _check(whole: bool) -> None:
+    if not whole:
+        raise OSError(errno.EBADMSG, "rdma netlink: a message is not whole")
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
     at = 0
     while at + 4 <= len(data):
         size, kind = struct.unpack_from("=HH", data, at)
+        _check(size >= 4)
         yield kind & 0x3FFF, data[at + 4 : at + size]
         at += size + 3 & ~3
 
@@ -97,5 +104,6 @@ def _regions(body: bytes) -> Iterator[tuple[int, int]]:
             for _, entry in _attributes(table):
                 found = dict(_attributes(entry))
                 if ATTR_RES_PID in found:  # a region of the kernel's own has a name in its place
-                    pid, length = found[ATTR_RES_PID], found[ATTR_RES_MRLEN]
+                    pid, length = found[ATTR_RES_PID], found.get(ATTR_RES_MRLEN, b"")
+                    _check((len(pid), len(length)) == (4, 8))
                     yield struct.unpack("=I", pid)[0], struct.unpack("=Q", length)[0]

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 
+from rdma_conformance.visible import visible
+
 
 class FabricError(Exception):
     """The device can not be reached as asked; `mend` says what to do about it."""
 
     def __init__(self, message: str, mend: str):
-        super().__init__(f"{message}: {mend}" if mend else message)
-        self.message = message
-        self.mend = mend
+        self.message = visible(message)
+        self.mend = visible(mend)
+        super().__init__(f"{self.message}: {self.mend}" if mend else self.message)
 
 
 @dataclass(frozen=True, slots=True)
