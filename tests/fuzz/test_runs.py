@@ -129,10 +129,9 @@ def _can_be_typed(text):
         return False
 
 
-WORDS = st.sampled_from(
-    "validate compare matrix junit deviations propose check bundle explain statement allure "
-    "--deviations --format -o --redact --name --help -- - . / json text MR-RIGHT-READ RXE-002".split()
-)
+COMMANDS = "validate compare matrix junit deviations propose check bundle explain statement allure"
+OPTIONS = "--deviations --format -o --redact --name --help -- - . / json text MR-RIGHT-READ RXE-002"
+WORDS = st.sampled_from([*COMMANDS.split(), *OPTIONS.split()])
 
 
 @bounded(120)
