@@ -88,8 +88,8 @@ def close(
     """The end of a run whose pytest session would exit with `exit_status`.
 
     `selected` is the number of cases that were to be asked; `unwritten` says why the run file is
-    not whole, `lost` which device is gone, so that the run was stopped. CONFORMING needs every selected case answered, none of them bad, at least one asked,
-    and no planted fault.
+    not whole, `lost` which device is gone, so that the run was stopped. CONFORMING needs every
+    selected case answered, none of them bad, at least one asked, and no planted fault.
     """
     why = []
     if planted:

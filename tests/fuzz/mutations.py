@@ -11,8 +11,8 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-# Bytes at which parsers stumble: terminal escapes, NUL, what is no UTF-8, lone surrogates, text that
-# runs the other way, numbers without end, nesting without end, and what structures a file.
+# Bytes at which parsers stumble: terminal escapes, NUL, what is no UTF-8, lone surrogates, text
+# that runs the other way, numbers and nesting without end, and what structures a file.
 ODD = (
     *(b"\0", b"\xff", b"\x1b[31m", b"\xc2\x9b31m", b"\x7f", b"\\u001b]0;x\\u0007", b"\\u0000"),
     *(b"\\ud800", b"\\udfff\\ud800", "\u202e\u2066".encode(), "\u2028".encode(), b"\\u202e"),

@@ -1,4 +1,4 @@
-"""What a host shows of itself: sysfs, the kernel's log and its netlink answers, whatever they hold."""
+"""What a host shows of itself, whatever it holds: sysfs, the kernel's log, netlink."""
 
 import struct
 

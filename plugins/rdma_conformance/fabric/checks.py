@@ -102,7 +102,9 @@ def may_open(name: str, verbs: Path = VERBS, nodes: Path = NODES) -> None:
 
 def policy(error: str) -> str:
     """The mend for a call that was refused although the device's node may be opened."""
-    if not error.endswith(("EACCES", "EPERM")):
+    # Refused the node's path, libibverbs looks for it elsewhere, and does not find it.
+    opening = error.startswith("ibv_open_device") and error.endswith("ENOENT")
+    if not opening and not error.endswith(("EACCES", "EPERM")):
         return ""
     return (
         "the device's node may be opened, so that a policy must refuse it: SELinux, AppArmor or "

@@ -1,8 +1,12 @@
 """What a fabric is asked for, and how it says that it can't be had."""
 
+import re
 from dataclasses import dataclass
 
 from rdma_conformance.visible import visible
+
+# Of a namespace, or a host with its user: it becomes a word of a command, and no option.
+_PLACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:%\[\]-]*")
 
 
 class FabricError(Exception):
@@ -56,7 +60,7 @@ def parse_peer(text: str, device: str) -> Peer:
     if not slashes and "=" not in text and text:
         return Peer(text)
     kind, _, place = where.partition("=")
-    if kind in ("netns", "ssh") and place and name and "//" not in name:
+    if kind in ("netns", "ssh") and _PLACE.fullmatch(place) and name and "//" not in name:
         return Peer(name, **{kind: place})
     raise FabricError(
         f"--peer {text} is not understood",
