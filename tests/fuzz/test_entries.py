@@ -48,7 +48,7 @@ def test_a_catalogue(tmp_path, content):
         assert all(map(shows_itself, (*texts, *map(str, rule.sources))))
 
 
-@bounded(150)
+@bounded(100)
 @given(damaged(_real("deviations")) | st.binary(max_size=60))
 def test_deviations(tmp_path, content):
     path = tmp_path / "x.toml"

@@ -31,7 +31,7 @@ PARSER = _Parser(exit_on_error=True)
 add_options(PARSER)
 
 
-@bounded(300)
+@bounded(150)
 @given(st.lists(st.tuples(st.sampled_from(NAMES), ANY_TEXT), min_size=1, max_size=3))
 @example([("--bound", "nan")])
 @example([("--bound", "1e999")])

@@ -40,7 +40,7 @@ def _commands(run, folder):
     yield ["bundle", run, "--redact", "-o", f"{folder}/bundle.tar.gz"]
 
 
-@bounded(60)
+@bounded(40)
 @given(damaged(REAL))
 @example(REAL[0].replace(b"rxe0", b"\\u001b[31mrxe\\ud800"))
 @example(REAL[0].replace(b"7.2.12", b"\\u202e\\u0000<script>alert(1)</script>"))
@@ -89,7 +89,7 @@ def _scripts(run, folder):
     return page.found
 
 
-@bounded(25)
+@bounded(12)
 @given(st.sampled_from(("title", "reason", "again", "case", "area")), ODD_TEXT)
 def test_a_page_runs_nothing_of_a_run_file(tmp_path, capsys, name, text):
     odd = json.loads(REAL[1].split(b"\n")[1]) | {"verdict": "FAIL", name: text or "x"}
