@@ -20,7 +20,7 @@ from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.kernel_watch import KernelWatch
 from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
-from rdma_conformance.presence import Presence, without_device
+from rdma_conformance.presence import GOING_S, Presence, without_device
 from rdma_conformance.suites import root_of
 from rdma_conformance.terminal import failure_block
 
@@ -111,7 +111,7 @@ class Run:
         question = Question(name, case, rule, deviation, case_seed(name, self.options.seed), hazard)
         started = time.perf_counter()
         record = ask(question, fabric, self.options.bound_s, self.watch)
-        if lost := self.presence.lost():
+        if lost := self.presence.lost(GOING_S if fabric.without_worker else 0.0):
             record = without_device(record, lost)
             self.lost = self.item.session.shouldstop = lost
         self.keep(self.item, record, time.perf_counter() - started)

@@ -42,6 +42,7 @@ class IdealFabric:
     device = "ideal0"
     peer = "loopback"
     ports = ()
+    without_worker = False
 
     def __init__(self, lie: Liar | None = None, claims: dict[str, str] = CLAIMS) -> None:
         self.lie = lie

@@ -1,6 +1,7 @@
 """A device that goes, or whose port goes down, in the middle of a run."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -42,16 +43,27 @@ def test_a_device_that_is_gone_is_told(tmp_path, state, monkeypatch):
     assert presence.lost() == "rxe0 is gone: bring it back, and run again"
 
 
-@pytest.mark.parametrize("verdict", ["PASS", "FAIL", "DEVIATION", "FIXED", "NOTE", "ERROR"])
+def test_one_that_is_going_is_waited_for(tmp_path, state):
+    presence = Presence([("rxe0", 1)], tmp_path)
+    assert presence.lost(patience_s=0.2) is None
+    threading.Timer(0.3, state.write_text, ["1: DOWN\n"]).start()
+    assert presence.lost(patience_s=20.0).startswith("port 1 of rxe0 is DOWN")
+    presence.close()
+
+
+VERDICTS = ["PASS", "FAIL", "DEVIATION", "FIXED", "NOTE", "ERROR", "CRASH"]
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
 def test_what_was_seen_without_the_device_says_nothing(verdict):
-    record = {"verdict": verdict, "reason": "a refusal", "deviation": "X-1", "observed": {"a": 1}}
+    record = {"verdict": verdict, "reason": "a refusal", "deviation": "X-1", "kernel": []}
     found = without_device(record, "rxe0 is gone")
     assert (found["verdict"], found["deviation"]) == ("ERROR", None)
     assert found["reason"] == "rxe0 is gone (what was seen: a refusal)"
-    assert found["observed"] == {"a": 1}
 
 
-def test_a_crash_remains_one():
-    record = {"verdict": "CRASH", "reason": "the kernel broke", "deviation": None}
+@pytest.mark.parametrize("verdict", ["CRASH", "FAIL"])
+def test_a_kernel_that_broke_of_it_did(verdict):
+    record = {"verdict": verdict, "reason": "it broke", "deviation": None, "kernel": ["BUG: x"]}
     found = without_device(record, "rxe0 is gone")
-    assert found == record | {"reason": "the kernel broke; and rxe0 is gone"}
+    assert found == record | {"reason": "it broke; and rxe0 is gone"}

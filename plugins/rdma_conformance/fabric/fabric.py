@@ -53,6 +53,11 @@ class Fabric:
             self._drop()
             raise
 
+    @property
+    def without_worker(self) -> bool:
+        """Whether the last case took the worker with it."""
+        return self._arrangement is None
+
     def plant(self, name: str) -> None:
         """Plant the fault `name` in place of another, until a worker is lost."""
         self._arranged().plant(name)
