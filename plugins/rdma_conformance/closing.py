@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.spec.vocabulary import Level, Verdict
 from rdma_conformance.catalogue import Catalogue
+from rdma_conformance.endpoint.environment import HOSTS
 from rdma_conformance.outcomes import ASKED, BAD
 from rdma_reports.lines import count_checks, worse
 
@@ -35,6 +36,16 @@ class Tally:
         """The number of refusals, controls, cases asked twice and unstable ones."""
         found = self.records.values()
         return count_checks((each.get("control"), each.get("twice")) for each in found)
+
+    def lacking(self, denials: Mapping[str, str]) -> Counter[str]:
+        """Number of cases that were not asked for each of `denials`: what a host or user lacks."""
+        lacks = {denials[name] for name in HOSTS & denials.keys()}
+        reasons = (
+            record["reason"] or ""
+            for record in self.records.values()
+            if record["verdict"] == Verdict.NOT_SUPPORTED
+        )
+        return Counter(lack for reason in reasons for lack in lacks if reason.endswith(lack))
 
     def deviations(self) -> Counter[str]:
         """Number of cases that failed as listed, by the id of the deviation."""
@@ -77,17 +88,20 @@ def close(
     interrupted: bool,
     exit_status: int,
     unwritten: str | None = None,
+    lost: str | None = None,
 ) -> Closing:
     """The end of a run whose pytest session would exit with `exit_status`.
 
     `selected` is the number of cases that were to be asked; `unwritten` says why the run file is
-    not whole. CONFORMING needs every selected case answered, none of them bad, at least one asked,
-    and no planted fault.
+    not whole, `lost` which device is gone, so that the run was stopped. CONFORMING needs every
+    selected case answered, none of them bad, at least one asked, and no planted fault.
     """
     why = []
     if planted:
         why.append(f"the fault {planted!r} was planted")
-    if interrupted:
+    if lost:
+        why.append(lost)
+    elif interrupted:
         why.append("the run was interrupted")
     answered = sum(counts.values())
     if answered < selected:

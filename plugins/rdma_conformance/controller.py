@@ -52,6 +52,7 @@ class Controller:
         self.running: Running | None = None
         self.closing: Closing | None = None
         self.unwritten: str | None = None
+        self.lost: str | None = None
         self.workers = 0
         self.selected = 0
         self.deselected = 0
@@ -163,6 +164,7 @@ class Controller:
                 return
             outcomes.apply(report, record, terminal.failure_block(record))
             allure_results.write_crash(record)
+        self.lost = self.lost or getattr(report, "rdma_lost", None)
         self.kernel_log.record()
         self.tally.add(record)
         try:
@@ -214,6 +216,7 @@ class Controller:
             interrupted=interrupted,
             exit_status=exit_status,
             unwritten=self.unwritten,
+            lost=self.lost,
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -233,12 +236,19 @@ class Controller:
             write(self.unwritten, red=True)
         if note := partial(self.tally.unasked(self.run.catalogue)):
             write(note, yellow=True)
+        lacking = self.tally.lacking(self.run.claims["denials"])
+        for lack, count in lacking.most_common():
+            write(f"not asked here, {count} case{'s' * (count > 1)}: {lack}", yellow=True)
         for deviation in overdue(self.run.deviations, datetime.now(UTC).date()):
             if deviation.id in self.tally.deviations():
                 write(f"{deviation.id} was to be reviewed by {deviation.review}", yellow=True)
         counts = self.tally.counts()
         line = terminal.verdict_line(
-            self.closing.verdict, counts, self.tally.deviations(), self.closing.why
+            self.closing.verdict,
+            counts,
+            self.tally.deviations(),
+            self.closing.why,
+            lacking=lacking.total(),
         )
         if unstable := self.tally.checks()["unstable"]:
             line += f"; {unstable} unstable"

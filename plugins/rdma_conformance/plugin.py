@@ -100,6 +100,7 @@ def pytest_runtest_makereport(
         if broke:
             text += f"\n\n{report.longreprtext}"
         outcomes.apply(report, record, text)
+        report.rdma_lost = item.config.stash[RUN].lost
         junit.tell_case(item, record)
     return report
 

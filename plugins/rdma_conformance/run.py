@@ -20,6 +20,7 @@ from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.kernel_watch import KernelWatch
 from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
+from rdma_conformance.presence import GOING_S, Presence, without_device
 from rdma_conformance.suites import root_of
 from rdma_conformance.terminal import failure_block
 from rdma_conformance.twice import draw
@@ -48,6 +49,8 @@ class Run:
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
     fabric: Fabric | None = None
     watch: KernelWatch | None = None  # as long as there is a fabric
+    presence: Presence | None = None  # as long, too
+    lost: str | None = None  # what of the devices is gone: then nothing more can be asked
     item: pytest.Item | None = None
     twice: frozenset[str] = frozenset()  # ids of the cases that are asked twice
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -59,6 +62,7 @@ class Run:
             self.fabric = open_fabric(fabric_settings(self.options))
             self.identity = dict(self.fabric.identity)
             self.watch = KernelWatch(self.identity["driver"], log)
+            self.presence = Presence(self.fabric.ports)
             self.description = self.fabric.description
             caps = self.fabric.capabilities
             self.claims = {"claims": dict(caps.claims), "denials": dict(caps.denials)}
@@ -85,6 +89,9 @@ class Run:
         if self.watch is not None:
             self.watch.close()
             self.watch = None
+        if self.presence is not None:
+            self.presence.close()
+            self.presence = None
 
     def verify(self, case: Case) -> None:
         """Ask `case` of the driver and judge the answer. The last line of every suite's test."""
@@ -107,6 +114,9 @@ class Run:
         question = Question(name, case, rule, deviation, seed, hazard, name in self.twice)
         started = time.perf_counter()
         record = ask(question, fabric, self.options.bound_s, self.watch)
+        if lost := self.presence.lost(GOING_S if fabric.without_worker else 0.0):
+            record = without_device(record, lost)
+            self.lost = self.item.session.shouldstop = lost
         self.keep(self.item, record, time.perf_counter() - started)
         if Verdict(record["verdict"]) in BAD:
             raise NotConforming(failure_block(record))

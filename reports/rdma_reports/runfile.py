@@ -26,6 +26,7 @@ from rdma_reports.lines import (
     from_dict,
     worse,
 )
+from rdma_reports.tame import tame
 
 __all__ = ["Footer", "Header", "Result", "Run", "RunFileError", "RunWriter", "as_dict", "read_run"]
 
@@ -199,7 +200,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
 
 def _parse(path: str | os.PathLike[str], number: int, raw: bytes) -> Line:
     try:
-        return from_dict(json.loads(raw.decode("utf-8"), parse_constant=_no_constant))
+        return from_dict(tame(json.loads(raw.decode("utf-8"), parse_constant=_no_constant)))
     except (ValueError, RecursionError) as error:
         reason = "it is no JSON" if isinstance(error, json.JSONDecodeError) else error
         raise RunFileError(

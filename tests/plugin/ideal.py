@@ -41,6 +41,8 @@ class IdealFabric:
     description = "ideal0, loopback"
     device = "ideal0"
     peer = "loopback"
+    ports = ()
+    without_worker = False
 
     def __init__(self, lie: Liar | None = None, claims: dict[str, str] = CLAIMS) -> None:
         self.lie = lie
