@@ -53,7 +53,7 @@ class Controller:
         self.kernel_log: Recorder | None = None
         self.running: Running | None = None
         self.closing: Closing | None = None
-        self.unwritten: str | None = None
+        self.trouble: str | None = None
         self.workers = 0
         self.selected = 0
         self.selection = Selection()
@@ -171,6 +171,9 @@ class Controller:
         if record is None:
             if report.when != DIED or (record := self._lost(report)) is None:
                 return
+            if record["case"] in self.tally.records:  # the driver is not to blame, but somebody is
+                self.trouble = f"a pytest process died when {record['case']} had been answered"
+                return
             outcomes.apply(report, record, terminal.failure_block(record))
             allure_results.write_crash(record)
         self.kernel_log.record()
@@ -178,9 +181,9 @@ class Controller:
         try:
             self.writer.result(Result(**record))
         except RunFileError as error:
-            self.unwritten = str(error)
+            self.trouble = str(error)
             if self.writer.failed:  # all that is asked from now on would be lost
-                self._stop(self.unwritten)
+                self._stop(self.trouble)
         self.running.end(record["case"])
 
     def _stop(self, why: str) -> None:
@@ -222,7 +225,7 @@ class Controller:
 
     def _finish(self, session: pytest.Session, exitstatus: int, trouble: str | None) -> None:
         interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
-        self.unwritten = self.unwritten or self.kernel_log.close() or trouble
+        self.trouble = self.trouble or self.kernel_log.close() or trouble
         self.closing = self._close(exitstatus, interrupted)
         try:
             self.writer.finish(
@@ -232,7 +235,7 @@ class Controller:
                 unasked=self.tally.unasked(self.run.catalogue),
             )
         except RunFileError as error:
-            self.unwritten = str(error)
+            self.trouble = str(error)
             self.closing = self._close(exitstatus, interrupted)
         session.exitstatus = self.closing.exit_status
 
@@ -248,7 +251,7 @@ class Controller:
             planted=self.run.options.plant,
             interrupted=interrupted,
             exit_status=exit_status,
-            unwritten=self.unwritten,
+            unwritten=self.trouble,
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -49,11 +49,13 @@ def last(config: pytest.Config) -> Iterator[Written]:
     try:
         xml.pytest_sessionfinish()
     except OSError as error:
-        with suppress(OSError):  # half of it says less than none
-            Path(xml.logfile).unlink()
+        if Path(xml.logfile).is_file():  # half of it says less than none
+            with suppress(OSError):
+                Path(xml.logfile).unlink()
+        del config.stash[xml_key]  # else pytest would say that it is there
         written.trouble = (
             f"--junitxml={xml.logfile} cannot be written: {error.strerror}. Make room or name "
             "another file"
         )
     else:
-        config.pluginmanager.register(xml)  # says where it is
+        config.pluginmanager.register(xml)
