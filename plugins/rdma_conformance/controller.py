@@ -53,7 +53,8 @@ class Controller:
         self.kernel_log: Recorder | None = None
         self.running: Running | None = None
         self.closing: Closing | None = None
-        self.trouble: str | None = None
+        self.xml = junit.Written()
+        self.trouble: str | None = None  # why the run is not whole
         self.workers = 0
         self.selected = 0
         self.selection = Selection()
@@ -152,6 +153,7 @@ class Controller:
         self.running = Running(running_of(path))
         self.config.add_cleanup(self.running.close)
         junit.tell_run(self.config, as_dict(header))
+        self.xml = junit.guard(self.config)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:
@@ -215,12 +217,10 @@ class Controller:
             return (yield)
         trouble = None
         try:
-            with junit.last(self.config) as xml:
-                yield
-            trouble = xml.trouble
+            yield
         except OSError as error:  # pytest's own cache, on a full disk
             trouble = f"pytest could not write all that it keeps: {error}"
-        self._finish(session, int(exitstatus), trouble)
+        self._finish(session, int(exitstatus), trouble or self.xml.trouble)
         return None
 
     def _finish(self, session: pytest.Session, exitstatus: int, trouble: str | None) -> None:

@@ -1,7 +1,7 @@
 """What pytest's own --junitxml tells beside the outcomes: device, requirement, verdict."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,29 +33,31 @@ class Written:
     trouble: str | None = None
 
 
-@contextmanager
-def last(config: pytest.Config) -> Iterator[Written]:
-    """Within, pytest does not write its XML; at the end it does, and may fail.
+def guard(config: pytest.Config) -> Written:
+    """Make pytest's writing of its XML, if it is asked for, say that it failed in what is returned.
 
-    By itself it would end pytest with a traceback, and the hooks behind it were never called.
+    By itself it ends pytest with a traceback, and the hooks behind it are never called.
     """
     written = Written()
     xml = config.stash.get(xml_key, None)
-    if xml is not None:
-        config.pluginmanager.unregister(xml)
-    yield written
     if xml is None:
-        return
-    try:
-        xml.pytest_sessionfinish()
-    except OSError as error:
-        if Path(xml.logfile).is_file():  # half of it says less than none
-            with suppress(OSError):
-                Path(xml.logfile).unlink()
-        del config.stash[xml_key]  # else pytest would say that it is there
-        written.trouble = (
-            f"--junitxml={xml.logfile} cannot be written: {error.strerror}. Make room or name "
-            "another file"
-        )
-    else:
-        config.pluginmanager.register(xml)
+        return written
+    write, manager = xml.pytest_sessionfinish, config.pluginmanager
+
+    def pytest_sessionfinish() -> None:
+        try:
+            write()
+        except OSError as error:
+            path = Path(xml.logfile)
+            if path.is_file():  # half of it says less than none
+                with suppress(OSError):
+                    path.unlink()
+            reason = f"--junitxml={path} cannot be written: {error.strerror}"
+            written.trouble = f"{reason}. Make room or name another file"
+            del config.stash[xml_key]
+            manager.unregister(xml)  # it would say that the file is there
+
+    manager.unregister(xml)
+    xml.pytest_sessionfinish = pytest_sessionfinish
+    manager.register(xml)
+    return written
