@@ -198,7 +198,7 @@ def kills(seed, count):
             run.check(done)
         run.end()
         spoiled = [line for line in run.check() if line.verdict in ("ERROR", "CRASH", "FAIL")]
-        assert len(spoiled) <= here, [(line.case, line.reason) for line in spoiled]
+        assert len(spoiled) <= here, _told(spoiled)
         bad += len(spoiled)
         number += 1
     print(f"{killed} kills cost {bad} cases", flush=True)
@@ -207,33 +207,40 @@ def kills(seed, count):
 
 
 def signals():
-    """SIGTERM and an impatient Ctrl-C: the run's own namespaces go with it."""
+    """SIGTERM, and an impatient Ctrl-C: the run's own namespaces go with it."""
     before = host()
-    for name, number, times in (("term", signal.SIGTERM, 1), ("int", signal.SIGINT, 3)):
-        run = Started(name, "--setup-rxe")
-        run.wait_for(3)
-        done = run.lines()
-        for _ in range(times):
-            (os.kill if times == 1 else os.killpg)(run.pid, number)
-            time.sleep(0.1)
-        assert run.end() == pytest.ExitCode.INTERRUPTED, run.output.read_text()[-3000:]
-        assert run.check(done)
-        footer = read_run(run.run_file).footer
-        assert footer.interrupted and footer.verdict == "INVALID"
-        settled(before)
+    run = Started("signals", "--setup-rxe", cases=[EVENTS, *CASES])
+    run.wait_for(3)
+    done = run.lines()
+    os.kill(run.pid, signal.SIGTERM)
+    for _ in range(20):
+        time.sleep(0.1)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGINT)
+    assert run.end() == pytest.ExitCode.INTERRUPTED, run.output.read_text()[-3000:]
+    assert run.check(done)
+    footer = read_run(run.run_file).footer
+    assert footer.interrupted and footer.verdict == "INVALID"
+    assert "KeyboardInterrupt: the run was ended by SIGTERM" in run.output.read_text()
+    settled(before)
 
 
 def stop():
     """A process that is stopped is not the driver's hang."""
-    run = Started("stop", "--device", "rxe0", "--bound", "4", cases=["conformance/memlock"])
+    cases = ["conformance/memlock/test_limit.py"]
+    run = Started("stop", "--device", "rxe0", "--bound", "8", cases=cases)
     run.wait_for(3)
     os.kill(run.processes()[-1], signal.SIGSTOP)  # the keeper, or what it forked
     run.wait_for(len(run.lines()) + 3)
     os.kill(run.processes()[1], signal.SIGSTOP)  # the endpoint worker
     assert run.end() == pytest.ExitCode.TESTS_FAILED
     spoiled = [line for line in run.check() if line.verdict in ("ERROR", "CRASH", "FAIL")]
-    assert [line.verdict for line in spoiled] == ["ERROR", "ERROR"], spoiled
-    assert all("stopped by a signal: process" in line.reason for line in spoiled)
+    assert [line.verdict for line in spoiled] == ["ERROR", "ERROR"], _told(spoiled)
+    assert all("stopped by a signal: process" in line.reason for line in spoiled), _told(spoiled)
+
+
+def _told(lines):
+    return [(line.case, line.verdict, line.reason, line.differences) for line in lines]
 
 
 def disk():
@@ -255,9 +262,12 @@ def disk():
         f"--alluredir={small} cannot be" in said
     ), said
     assert "Traceback" not in said and "INTERNALERROR" not in said, said
+    with contextlib.suppress(OSError), (small / "rest").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
     run = Started("xml", *device, f"--junitxml={small}/run.xml", cases=[EVENTS])
-    assert run.end() == pytest.ExitCode.TESTS_FAILED
-    said = run.output.read_text()
+    status, said = run.end(), run.output.read_text()
+    assert status == pytest.ExitCode.TESTS_FAILED, said
     assert "run.xml cannot be written: No space left on device" in said, said
     assert read_run(run.run_file).footer.verdict == "INVALID"
     subprocess.run(["mount", "-o", "remount,ro", small], check=True)
