@@ -112,7 +112,8 @@ class Controller:
         selected = sum(map(names_case, ids))
         if selected and not self.run.identity:
             raise no_device()
-        self.selection.deselected = self.told[node.gateway.id].receive(TOLD_S)
+        if selected and self.writer is None:
+            self.selection.deselected = self.told[node.gateway.id].receive(TOLD_S)
         self._start(selected)
 
     @pytest.hookimpl(tryfirst=True)

@@ -49,9 +49,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Controller(run), "rdma_conformance_controller")
         return
     config.pluginmanager.register(Selection(handover["selection"]), "rdma_conformance_selection")
-    # Else it would ask on for seconds when the one that keeps the run is killed.
-    die_with_parent(os.getppid())
     if run.identity:
+        # Else it would ask on for seconds when the one that keeps the run is killed.
+        die_with_parent(os.getppid())
         allure_results.install(config, run.identity, run.links(), collection.is_case)
 
 

@@ -27,7 +27,6 @@ from rdma_reports.runfile import read_run
 CASES = (
     "conformance/memlock",
     "conformance/remote/test_events.py",
-    "conformance/remote/test_after_a_refusal.py",
     "conformance/lifetime/test_traffic.py",
 )
 EVENTS = "conformance/remote/test_events.py"
@@ -162,9 +161,9 @@ def settled(before):
 MODES = (
     ("--device", "rxe0"),
     ("--setup-rxe",),
-    ("--device", "rxe0"),
     ("--device", "rxe0", "-n2"),
 )
+MOST = 7  # kills in a run
 
 
 def kills(seed, count):
@@ -175,10 +174,10 @@ def kills(seed, count):
         mode = MODES[number % len(MODES)]
         run = Started(f"run{number}", *mode)
         here = 0
-        while run.alive() and left and here < 5:
+        while run.alive() and left and here < MOST:
             results = len(run.lines())
             if chance.random() < 0.7:
-                run.wait_for(results + chance.randrange(1, 30))
+                run.wait_for(results + chance.randrange(1, 12))
             time.sleep(chance.uniform(0, 2.0 if results == 0 else 0.3))
             if not run.alive():
                 break
@@ -202,7 +201,10 @@ def kills(seed, count):
         bad += len(spoiled)
         number += 1
     print(f"{killed} kills cost {bad} cases", flush=True)
-    Started("next", "--setup-rxe", cases=[EVENTS]).conforms()
+    # Where a person's results are: on the lab's shared folder.
+    run = Started("after-the-kills", "--setup-rxe", cases=[EVENTS], place=Path("results").resolve())
+    run.conforms()
+    run.run_file.unlink()
     settled(before)
 
 
