@@ -6,6 +6,7 @@ import select
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ FIRST_PIDS = Path("pid:[4026531836]")  # the PID namespace of the host: PROC_PID
 _BOOTSTRAP = """
 import json, os, sys
 sys.path[:0] = json.loads(sys.argv[1])
+from rdma_conformance.endpoint.privileges import die_with_parent
+die_with_parent(int(sys.argv[2]))
 from rdma_conformance.endpoint.server import Session
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
@@ -43,7 +46,10 @@ class Victims:
         packages = (conformance, rdma_conformance)
         paths = [str(Path(each.__path__[0]).parent) for each in packages]
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _BOOTSTRAP, json.dumps(list(dict.fromkeys(paths)))],
+            [
+                *(sys.executable, "-c", _BOOTSTRAP),
+                *(json.dumps(list(dict.fromkeys(paths))), str(os.getpid())),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -74,7 +80,8 @@ class Victims:
         process, self._process = self._process, None
         process.kill()
         code = process.wait()
-        process.stdin.close()
+        with suppress(BrokenPipeError):  # it had died with a request unread
+            process.stdin.close()
         process.stdout.close()
         return "killed" if code == -9 else f"exit status {code}"
 
