@@ -181,7 +181,9 @@ def test_a_run_file_that_is_taken_away_is_no_green_run(start):
 def test_two_runs_do_not_write_one_file(start):
     first = start()
     first.wait_for(2)
+    first.process.send_signal(signal.SIGSTOP)  # it is there for as long as the second takes
     status, said = start().end()
+    first.process.send_signal(signal.SIGCONT)
     assert status == pytest.ExitCode.USAGE_ERROR
     assert f"another run is writing {first.run_file}: wait for its end, or name another" in said
     assert first.end()[0] == 0
