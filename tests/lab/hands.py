@@ -112,7 +112,7 @@ def do(command: str) -> str:
 
 
 def cut(name: str, command: str) -> None:
-    """Run `command` in the middle of a run, and tell how long it went on after that."""
+    """Run `command` in the middle of a run."""
     process = start(name, "conformance/remote", "--profile", "quick", "--bound", "5")
     run_file = RESULTS / f"{name}.ndjson"
     while process.poll() is None and not (
