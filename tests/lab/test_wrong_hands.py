@@ -89,7 +89,3 @@ def test_a_device_that_goes_ends_the_run_at_once(told, name, says):
     assert len(run["bad"]) <= 2
     [last] = [line for line in run["said"] if line.startswith("INVALID")]
     assert says in last
-
-
-def test_a_port_that_is_down_names_the_command(told):
-    assert "ip -n left link set dev rp-left up" in only_line(told["port-is-down"])
