@@ -204,7 +204,9 @@ def verdict_line(
         return line
     unclaimed = counts.get(Verdict.NOT_SUPPORTED, 0) - lacking
     if unclaimed:
-        line += f"; {unclaimed} cases ask for what the device does not claim"
+        ask = "case asks" if unclaimed == 1 else "cases ask"
+        line += f"; {unclaimed} {ask} for what the device does not claim"
     if lacking:
-        line += f"; {lacking} cases were not asked for what this host or its user lacks"
+        need = "case needs" if lacking == 1 else "cases need"
+        line += f"; {lacking} {need} what this host or its user lacks"
     return line

@@ -76,6 +76,6 @@ def test_what_a_host_lacks_is_told_apart_from_what_a_device_does_not_claim():
     assert tally.lacking(denials) == {denials["ipc_lock"]: 3}
     line = verdict_line("CONFORMING", tally.counts(), {}, (), lacking=3)
     assert line == (
-        "CONFORMING; 1 cases ask for what the device does not claim; "
-        "3 cases were not asked for what this host or its user lacks"
+        "CONFORMING; 1 case asks for what the device does not claim; "
+        "3 cases need what this host or its user lacks"
     )
