@@ -72,17 +72,20 @@ def close(
     interrupted: bool,
     exit_status: int,
     unwritten: str | None = None,
+    stuck: str | None = None,
 ) -> Closing:
     """The end of a run whose pytest session would exit with `exit_status`.
 
     `selected` is the number of cases that were to be asked; `unwritten` says why the run file is
-    not whole. CONFORMING needs every selected case answered, none of them bad, at least one asked,
-    and no planted fault.
+    not whole, `stuck` why the run ended before its time. CONFORMING needs every selected case
+    answered, none of them bad, at least one asked, and no planted fault.
     """
     why = []
     if planted:
         why.append(f"the fault {planted!r} was planted")
-    if interrupted:
+    if stuck:
+        why.append(stuck)
+    elif interrupted:
         why.append("the run was interrupted")
     answered = sum(counts.values())
     if answered < selected:

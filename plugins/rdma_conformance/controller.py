@@ -5,7 +5,7 @@ Under xdist this is the process that starts the others; else it is the only one.
 
 import importlib.metadata
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -20,9 +20,12 @@ from rdma_conformance.deviations import overdue
 from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
 from rdma_conformance.kernel_log import Recorder
-from rdma_conformance.run import Run, again
+from rdma_conformance.replay import Replay
+from rdma_conformance.resuming import boot_id, selection_digest
+from rdma_conformance.run import Run, again, case_id
 from rdma_conformance.running import Running
 from rdma_conformance.suites import all_cases, case_of, names_case
+from rdma_conformance.ticket import Ticket
 from rdma_reports.lines import Header, Result, as_dict
 from rdma_reports.places import kernel_log_of, running_of
 from rdma_reports.runfile import RunFileError, RunWriter
@@ -56,6 +59,9 @@ class Controller:
         self.selected = 0
         self.deselected = 0
         self.argv: Sequence[str] = ()
+        self.replay: Replay | None = None
+        self.ticket: Ticket | None = None
+        self.stuck: Mapping[str, Any] | None = None  # the case that left a stuck task
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -63,7 +69,10 @@ class Controller:
         options = self.run.options
         if config.option.collectonly or not (options.device or options.setup_rxe):
             return
-        if options.run_file is not None:
+        if options.resume is not None:
+            self.replay = Replay(options)
+            config.pluginmanager.register(self.replay, "rdma_conformance_replay")
+        elif options.run_file is not None:
             # A run that ends before its first case must not leave the last one's verdict.
             with suppress(OSError):
                 options.run_file.unlink()
@@ -82,6 +91,8 @@ class Controller:
         lines = terminal.header(
             self.run.identity, self.run.description, self.run.watch.describe(self.run.options.peer)
         )
+        if self.replay is not None:
+            lines.append(self.replay.describe())
         if self.run.options.plant:
             lines.append(f"PLANTED FAULT: {self.run.options.plant}; this run can't be CONFORMING")
         return lines
@@ -96,7 +107,7 @@ class Controller:
         selected = sum(map(names_case, ids))
         if selected and not self.run.identity:
             raise no_device()
-        self._start(selected)
+        self._start(selected, filter(None, map(case_of, ids)))
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         # What only a longer profile asks is not left out of this one.
@@ -107,9 +118,12 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         if not session.config.option.collectonly:
-            self._start(sum(collection.is_case(item) for item in session.items))
+            ids = [case_id(item) for item in session.items if collection.is_case(item)]
+            self._start(len(ids), ids, session)
 
-    def _start(self, selected: int) -> None:
+    def _start(
+        self, selected: int, ids: Iterable[str], session: pytest.Session | None = None
+    ) -> None:
         """Begin the run file, once the cases are known."""
         if self.writer or not selected or not self.run.identity:
             return
@@ -127,25 +141,35 @@ class Controller:
             workers=self.workers,
             planted=self.run.options.plant,
             kernel_watch=self.run.watch.describe(self.run.options.peer),
+            selection=selection_digest(ids),
+            boot=boot_id(),
         )
+        lines: Sequence[Result] = ()
+        if self.replay is not None and session is not None:
+            header, lines = self.replay.go_on(session, self.run, header)
         path = self.run.run_file()
         with suppress(OSError):  # the writer says what is wrong with the place
             path.parent.mkdir(parents=True, exist_ok=True)
-        writer = RunWriter(path, header)
+        writer = RunWriter(path, header, lines)
         try:
             writer.__enter__()
         except RunFileError as error:
             raise pytest.UsageError(str(error)) from None
         self.writer = writer
-        self.kernel_log = Recorder(kernel_log_of(path))
+        self.kernel_log = Recorder(
+            kernel_log_of(path), last_words=self.replay and (self.replay.left.words or ())
+        )
         self.config.add_cleanup(self.kernel_log.close)
         self.running = Running(running_of(path))
         self.config.add_cleanup(self.running.close)
+        self.ticket = Ticket(self.argv, path, len(header.resumed))
         junit.tell_run(self.config, as_dict(header))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        if self.running is not None and (case := case_of(nodeid)) is not None:
+        if self.running is None or (case := case_of(nodeid)) is None:
+            return
+        if self.replay is None or not self.replay.knows(case):
             self.running.start(case)
 
     @pytest.hookimpl(tryfirst=True)
@@ -158,13 +182,20 @@ class Controller:
                 return
             outcomes.apply(report, record, terminal.failure_block(record))
             allure_results.write_crash(record)
-        self.kernel_log.record()
         self.tally.add(record)
+        if self.replay is not None and self.replay.knows(record["case"]):
+            return
+        self.kernel_log.record()
         try:
             self.writer.result(Result(**record))
         except RunFileError as error:
             self.unwritten = str(error)
         self.running.end(record["case"])
+        if outcomes.is_stuck(report) and self.stuck is None:
+            self.stuck = record
+            manager = self.config.pluginmanager
+            session = manager.get_plugin("dsession") or manager.get_plugin("session")
+            session.shouldstop = terminal.stuck_line(record["case"])
 
     def _lost(self, report: pytest.TestReport) -> dict[str, Any] | None:
         """The record of a case that took a process of a distributed run with it."""
@@ -180,7 +211,10 @@ class Controller:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if self.writer is None:
             return
-        interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+        interrupted = self.stuck is None and exitstatus in (
+            pytest.ExitCode.INTERRUPTED,
+            pytest.ExitCode.INTERNAL_ERROR,
+        )
         self.closing = self._close(int(exitstatus), interrupted)
         try:
             self.writer.finish(
@@ -188,11 +222,13 @@ class Controller:
                 exit_status=self.closing.exit_status,
                 interrupted=interrupted,
                 unasked=self.tally.unasked(self.run.catalogue),
+                stuck=self.stuck and self.stuck["case"],
             )
         except RunFileError as error:
             self.unwritten = str(error)
             self.closing = self._close(int(exitstatus), interrupted)
         session.exitstatus = self.closing.exit_status
+        self.ticket.end(stuck=self.stuck is not None)
         self.unwritten = self.unwritten or self.kernel_log.close()
 
     def _shown_path(self) -> str:
@@ -208,6 +244,7 @@ class Controller:
             interrupted=interrupted,
             exit_status=exit_status,
             unwritten=self.unwritten,
+            stuck=self.stuck and terminal.stuck_line(self.stuck["case"]),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -221,6 +258,9 @@ class Controller:
         write(f"run file: {self.writer.path}")
         for line in terminal.next_steps(self._shown_path(), self.tally.bad()):
             write(line)
+        if self.stuck:
+            for line in terminal.stuck_block(self.stuck, self._shown_path()):
+                write(line, red=True)
         if self.unwritten:
             write(self.unwritten, red=True)
         if note := partial(self.tally.unasked(self.run.catalogue)):

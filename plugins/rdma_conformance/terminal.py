@@ -154,6 +154,20 @@ def next_steps(run_file: str, bad: Sequence[str]) -> list[str]:
     return [f"next: {'; '.join(steps)}"]
 
 
+def stuck_line(case: str) -> str:
+    """Why a run ends whose task is stuck in the kernel."""
+    return f"a task is stuck in the kernel since {case} was asked"
+
+
+def stuck_block(record: Mapping[str, Any], run_file: str) -> list[str]:
+    """The same with the task's kernel stack and the mend; `run_file` as one types it."""
+    return [
+        f"{stuck_line(record['case'])}: no other case could trust this machine",
+        *(f"  {line}" for line in (record["reason"] or "").splitlines()),
+        f"reboot, then go on: the same command with --resume {run_file}",
+    ]
+
+
 def verdict_line(
     verdict: str, counts: Mapping[str, int], deviations: Mapping[str, int], why: Sequence[str]
 ) -> str:

@@ -65,18 +65,23 @@ class Run:
 class RunWriter:
     """Writes a run file; a context manager that opens it and writes the header on entry.
 
-    The file of an earlier run stays until the header of this one is on the disk. Every line is one
-    write. A failure to write raises RunFileError once, leaves whole lines only, and makes the
-    calls after it do nothing: `failed` tells.
+    The file of an earlier run stays until the header of this one is on the disk, with the `lines`
+    that a run has which goes on. Every line is one write. A failure to write raises RunFileError
+    once, leaves whole lines only, and makes the calls after it do nothing: `failed` tells.
     """
 
-    def __init__(self, path: str | os.PathLike[str], header: Header) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], header: Header, lines: Sequence[Result] = ()
+    ) -> None:
         self.path = Path(path).absolute()
         self.failed = False
         self._header = header
+        self._lines = tuple(lines)
         self._verdicts: dict[str, str] = {}
         self._fd = -1
         self._size = 0
+        for line in self._lines:
+            self._count(line)
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -93,7 +98,7 @@ class RunWriter:
         except OSError as error:
             raise RunFileError(_mend(self.path, error)) from error
         try:
-            self._write(self._header)
+            self._write(self._header, *self._lines)
             os.fsync(self._fd)
             started.replace(target)
         except BaseException as error:
@@ -106,10 +111,13 @@ class RunWriter:
 
     def result(self, result: Result) -> None:
         """Appends one result. Raises RunFileError when it cannot be written."""
+        self._count(result)
+        self._write(result)
+
+    def _count(self, result: Result) -> None:
         seen = self._verdicts.get(result.case)
         if seen is None or worse(result.verdict, seen):
             self._verdicts[result.case] = result.verdict
-        self._write(result)
 
     def finish(
         self,
@@ -118,6 +126,7 @@ class RunWriter:
         exit_status: int,
         interrupted: bool = False,
         unasked: Iterable[str] = (),
+        stuck: str | None = None,
     ) -> None:
         """Writes the footer, with the counts of what was written, and closes the file."""
         footer = Footer(
@@ -126,6 +135,7 @@ class RunWriter:
             exit_status=exit_status,
             interrupted=interrupted,
             unasked=tuple(unasked),
+            stuck=stuck,
         )
         self._write(footer)
         self._close()
@@ -138,17 +148,13 @@ class RunWriter:
     ) -> None:
         self._close()
 
-    def _write(self, line: Line) -> None:
+    def _write(self, *lines: Line) -> None:
+        """Writes whole lines, as one piece."""
         if self.failed:
             return
         if self._fd < 0:
             raise RunFileError(f"{self.path} is not open: write between entry and finish()")
-        try:
-            text = json.dumps(as_dict(line), separators=(",", ":"), allow_nan=False)
-        except (TypeError, ValueError) as error:
-            name = getattr(line, "case", type(line).__name__)
-            raise RunFileError(f"{name} does not fit in JSON: {error}") from error
-        data = text.encode("ascii") + b"\n"
+        data = b"".join(map(_encoded, lines))
         written = 0
         try:
             while written < len(data):
@@ -165,6 +171,15 @@ class RunWriter:
         if self._fd >= 0:
             fd, self._fd = self._fd, -1
             os.close(fd)
+
+
+def _encoded(line: Line) -> bytes:
+    try:
+        text = json.dumps(as_dict(line), separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        name = getattr(line, "case", type(line).__name__)
+        raise RunFileError(f"{name} does not fit in JSON: {error}") from error
+    return text.encode("ascii") + b"\n"
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:

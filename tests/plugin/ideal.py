@@ -41,6 +41,7 @@ class IdealFabric:
     description = "ideal0, loopback"
     device = "ideal0"
     peer = "loopback"
+    stuck = False
 
     def __init__(self, lie: Liar | None = None, claims: dict[str, str] = CLAIMS) -> None:
         self.lie = lie

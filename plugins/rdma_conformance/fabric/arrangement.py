@@ -26,6 +26,10 @@ class Place:
 class Arrangement(Protocol):
     """Two opened ends. After WorkerDied or WorkerHung it is closed."""
 
+    @property
+    def stuck(self) -> bool:
+        """Whether a worker of it waits in the kernel and can't be ended."""
+
     def identify(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What requester and responder are and claim, as the worker's `identify` says."""
 
@@ -50,6 +54,10 @@ class Together:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def stuck(self) -> bool:
+        return self._worker.stuck
 
     def identify(self) -> tuple[dict[str, Any], dict[str, Any]]:
         ask = self._worker.call
@@ -88,6 +96,10 @@ class Apart:
         fault = PLANTS[plant] if plant else HONEST
         self._pair = Pair(*ends, fault, self._asked)
 
+    @property
+    def stuck(self) -> bool:
+        return any(worker.stuck for worker in self._workers)
+
     def _asked(self) -> None:
         self._phase = "asked"
 
@@ -103,7 +115,9 @@ class Apart:
             return self._pair.perform(cases, seed)
         except WorkerHung as hung:
             self.close()
-            raise WorkerHung(self._phase, bound_s, hung.kernel_stack, hung.end) from None
+            raise WorkerHung(
+                self._phase, bound_s, hung.kernel_stack, hung.end, hung.stuck
+            ) from None
         except WorkerDied:
             self.close()
             raise

@@ -39,6 +39,8 @@ def _run(options: argparse.Namespace) -> int:
         print(f"{path}: {summary(run)}")
         for case in cut_off(path, run):
             print(f"  cut off while it asked {case}")
+        if len(run.results) < run.header.selected:
+            print(f"  to go on: the same pytest command with --resume {path}")
         worst = max(worst, _status(run))
     return worst
 
@@ -53,7 +55,8 @@ def summary(run: Run) -> str:
     )
     counts = ", ".join(f"{count} {name}" for name, count in sorted(run.counts.items()))
     planted = f", planted fault {run.header.planted}" if run.header.planted else ""
-    return f"{verdict}, {device}{planted}: {counts or 'no case'}"
+    resumed = f", resumed {len(run.header.resumed)} times" if run.header.resumed else ""
+    return f"{verdict}, {device}{planted}{resumed}: {counts or 'no case'}"
 
 
 def _status(run: Run) -> int:
