@@ -18,7 +18,15 @@ from rdma_lab.job import TICKETS
 from rdma_lab.options import Options
 from rdma_lab.prepared import Prepared
 from rdma_lab.progress import say
-from rdma_lab.tickets import State, Ticket, gained, going_on, state_of, ticket_for
+from rdma_lab.tickets import (
+    State,
+    Ticket,
+    gained,
+    going_on,
+    remove_tickets,
+    state_of,
+    ticket_for,
+)
 
 MOST_BOOTS = 40
 _IN_VAIN = 2  # boots that may end without having brought the run on
@@ -54,9 +62,8 @@ def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, in
             except LabError as error:
                 raise LabError(survivor.with_console(str(error))) from error
             say(f"the run goes on in another guest (boot {number + 1}): {survivor.left()}")
-        raise LabError(
-            survivor.with_console(f"{MOST_BOOTS} guests did not bring the run to an end")
-        )
+        said = f"{MOST_BOOTS} guests did not bring the run to its end"
+        raise LabError(survivor.with_console(said))
 
 
 class _Survivor:
@@ -67,12 +74,13 @@ class _Survivor:
         self._command = options.command
         self._console, self._tickets = console, tickets
         self._read = 0  # bytes of the console, up to the present guest's
+        self._ticket: Ticket | None = None
         self._state: State | None = None
         self._in_vain = 0
 
     def is_cut_short(self) -> bool:
         """Whether the command has ended before its run, by a task stuck in the guest's kernel."""
-        ticket = self._ticket()
+        ticket = self._new_ticket()
         if ticket is None or not ticket.stuck:
             return False
         say("a task is stuck in the guest's kernel")
@@ -83,7 +91,7 @@ class _Survivor:
         """Prepare the next guest after ``death``; raises LabError if there is nothing to do."""
         words = boot.last_words(self._console_now())
         shown = f"{death}\n" + "".join(f"    {line}\n" for line in words)
-        ticket = self._ticket()
+        ticket = self._new_ticket() or self._ticket
         if ticket is None:
             raise LabError(self.with_console(shown.rstrip("\n"))) from death
         say(shown.rstrip("\n"))
@@ -107,7 +115,8 @@ class _Survivor:
             kept = Path(name)
         return f"{text}\nthe guest's console: {kept}"
 
-    def _ticket(self) -> Ticket | None:
+    def _new_ticket(self) -> Ticket | None:
+        """The ticket that the present guest has left."""
         if not self.options.survive or self.options.stdin:
             return None
         return ticket_for(self._tickets, self.options.command)
@@ -115,7 +124,8 @@ class _Survivor:
     def _go_on(self, ticket: Ticket, shown: str, told: object) -> None:
         state = state_of(ticket, LAB.parent)
         self._in_vain = 0 if gained(self._state, state) else self._in_vain + 1
-        self._state = state
+        self._ticket, self._state = ticket, state
+        remove_tickets(self._tickets)
         if self._in_vain >= _IN_VAIN:
             raise LabError(
                 self.with_console(

@@ -60,6 +60,12 @@ def ticket_for(folder: Path, command: Sequence[str]) -> Ticket | None:
     return None
 
 
+def remove_tickets(folder: Path) -> None:
+    """The next guest leaves its own."""
+    for path in folder.glob(PATTERN):
+        path.unlink()
+
+
 def state_of(ticket: Ticket, checkout: Path) -> State:
     """How far the run has come, read on the host."""
     results, running = 0, ""
