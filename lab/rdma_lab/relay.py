@@ -96,16 +96,9 @@ class Relay:
         bound = self._limits.silence
         if self._up and self._status is None and bound is not None and seconds >= bound:
             raise GuestDied(
-                f"the guest has shown no sign of life for {bound:g} s", guilty=not self._stopped()
+                f"the guest has shown no sign of life for {bound:g} s",
+                guilty=not is_stopped(self._process),
             )
-
-    def _stopped(self) -> bool:
-        """Whether somebody has stopped qemu: proc(5), stat."""
-        try:
-            stat = Path(f"/proc/{self._process}/stat").read_text(errors="replace")
-        except OSError:
-            return False
-        return stat.rpartition(")")[2].split()[0] in "Tt"
 
     def _finished(self) -> bool:
         ended = all(stream.ended for stream in self._outputs.values())
@@ -249,6 +242,15 @@ class Relay:
             yield
         finally:
             termios.tcsetattr(0, termios.TCSADRAIN, before)
+
+
+def is_stopped(process: int) -> bool:
+    """Whether somebody has stopped a process, by its id: proc(5), stat."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] in "Tt"
 
 
 def window_size() -> tuple[int, int]:
