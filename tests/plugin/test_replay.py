@@ -41,7 +41,10 @@ class Machine:
     def __init__(self, pytester, monkeypatch):
         self.path, self._pytester = pytester.path, pytester
         (self.path / "machine.py").write_text(PLUGIN.format(tests=str(TESTS), here=str(self.path)))
-        monkeypatch.setenv("PYTHONPATH", str(self.path))
+        # This checkout, wherever the suite is installed from.
+        root = TESTS.parents[1]
+        places = (self.path, root, root / "plugins", root / "reports")
+        monkeypatch.setenv("PYTHONPATH", ":".join(map(str, places)))
         monkeypatch.setenv("RDMA_CONFORMANCE_LAB", str(self.path))
         monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
         self.run_file = self.path / "run.ndjson"
