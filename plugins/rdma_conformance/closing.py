@@ -83,11 +83,11 @@ def close(
     why = []
     if planted:
         why.append(f"the fault {planted!r} was planted")
-    if stuck:
+    answered = sum(counts.values())
+    if stuck and answered < selected:
         why.append(stuck)
     elif interrupted:
         why.append("the run was interrupted")
-    answered = sum(counts.values())
     if answered < selected:
         why.append(f"{selected - answered} of {selected} cases have no result")
     if unwritten:

@@ -228,8 +228,11 @@ class Controller:
             self.unwritten = str(error)
             self.closing = self._close(int(exitstatus), interrupted)
         session.exitstatus = self.closing.exit_status
-        self.ticket.end(stuck=self.stuck is not None)
+        self.ticket.end(stuck=self.stuck is not None and self._lacks_results())
         self.unwritten = self.unwritten or self.kernel_log.close()
+
+    def _lacks_results(self) -> bool:
+        return len(self.tally.records) < self.selected
 
     def _shown_path(self) -> str:
         """The run file as one types it: from where pytest was started, if it lies there."""
@@ -259,7 +262,8 @@ class Controller:
         for line in terminal.next_steps(self._shown_path(), self.tally.bad()):
             write(line)
         if self.stuck:
-            for line in terminal.stuck_block(self.stuck, self._shown_path()):
+            rest = self._shown_path() if self._lacks_results() else None
+            for line in terminal.stuck_block(self.stuck, rest):
                 write(line, red=True)
         if self.unwritten:
             write(self.unwritten, red=True)

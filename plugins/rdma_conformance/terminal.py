@@ -159,12 +159,16 @@ def stuck_line(case: str) -> str:
     return f"a task is stuck in the kernel since {case} was asked"
 
 
-def stuck_block(record: Mapping[str, Any], run_file: str) -> list[str]:
-    """The same with the task's kernel stack and the mend; `run_file` as one types it."""
+def stuck_block(record: Mapping[str, Any], run_file: str | None) -> list[str]:
+    """The same with the task's kernel stack and the mend.
+
+    `run_file` is that of a run that has a rest, as one types it.
+    """
+    go_on = f", then go on: the same command with --resume {run_file}" if run_file else " it"
     return [
         f"{stuck_line(record['case'])}: no other case could trust this machine",
         *(f"  {line}" for line in (record["reason"] or "").splitlines()),
-        f"reboot, then go on: the same command with --resume {run_file}",
+        f"reboot{go_on}",
     ]
 
 

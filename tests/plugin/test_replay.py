@@ -166,6 +166,15 @@ def test_a_stuck_task_ends_the_run_until_a_reboot(machine):
     assert len(machine.asked()) == 11
 
 
+def test_a_stuck_task_of_the_last_case_leaves_no_rest(machine):
+    (machine.path / "sticks").write_text("pair_is_told[flush_persistent")
+    done = machine.run("--run-file", machine.run_file)
+    done.stdout.fnmatch_lines(["a task is stuck in the kernel since *", "reboot it"])
+    assert len(machine.results()) == 14
+    assert machine.tickets() == []
+    assert done.ret != 0
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [

@@ -14,6 +14,7 @@ from rdma_conformance.resuming import (
     resumed,
     selection_digest,
 )
+from rdma_reports.commands.validate import summary
 from rdma_reports.lines import Footer, Header, Result
 from rdma_reports.places import running_of
 from rdma_reports.runfile import Run, RunWriter, read_run
@@ -100,6 +101,7 @@ def test_the_header_tells_each_time_that_a_run_went_on():
     twice = resumed(once, "third", Blame())
     assert [entry["suspects"] for entry in twice.resumed] == [["b"], []]
     assert replace(twice, resumed=()) == HEADER
+    assert ", resumed 2 times: 1 PASS" in summary(read_run_of(twice, "a"))
 
 
 @pytest.mark.parametrize(
