@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conformance.spec import oracle
-from rdma_conformance import allure_results, collection, junit, outcomes, terminal
+from rdma_conformance import allure_results, collection, junit, outcomes, terminal, twice
 from rdma_conformance.asking import unasked
 from rdma_conformance.closing import Closing, Tally, close, partial
 from rdma_conformance.deviations import overdue
@@ -93,9 +93,13 @@ class Controller:
         )
         if self.replay is not None:
             lines.append(self.replay.describe())
+        lines.append(f"asked twice: {self._twice()}")
         if self.run.options.plant:
             lines.append(f"PLANTED FAULT: {self.run.options.plant}; this run can't be CONFORMING")
         return lines
+
+    def _twice(self) -> str:
+        return twice.describe(self.run.options.twice, self.run.options.seed)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -143,6 +147,7 @@ class Controller:
             kernel_watch=self.run.watch.describe(self.run.options.peer),
             selection=selection_digest(ids),
             boot=boot_id(),
+            twice=self._twice(),
         )
         lines: Sequence[Result] = ()
         if self.replay is not None and session is not None:
@@ -223,6 +228,7 @@ class Controller:
                 interrupted=interrupted,
                 unasked=self.tally.unasked(self.run.catalogue),
                 stuck=self.stuck and self.stuck["case"],
+                checks=self.tally.checks(),
             )
         except RunFileError as error:
             self.unwritten = str(error)
@@ -258,6 +264,8 @@ class Controller:
         for line in terminal.table(self.tally.records.values()):
             write(line)
         write("")
+        for line in terminal.checks(self.tally.checks()):
+            write(line)
         write(f"run file: {self.writer.path}")
         for line in terminal.next_steps(self._shown_path(), self.tally.bad()):
             write(line)
@@ -276,6 +284,8 @@ class Controller:
         line = terminal.verdict_line(
             self.closing.verdict, counts, self.tally.deviations(), self.closing.why
         )
+        if unstable := self.tally.checks()["unstable"]:
+            line += f"; {unstable} unstable"
         write(line, **_BOLD, **_colour(self.closing))
 
 

@@ -80,6 +80,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=taken_out)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    # Last: -k, -m and --deselect have taken out what is not asked.
+    session.config.stash[RUN].draw(filter(collection.is_case, session.items))
+
+
 @pytest.fixture(scope="session")
 def verify(pytestconfig: pytest.Config) -> Callable[[Case], None]:
     """Ask a case of the device under test and judge the answer: the last line of a test."""

@@ -115,6 +115,7 @@ def _compared(was: Header, now_is: Header) -> Iterable[tuple[str, Any, Any]]:
     yield "the seed", was.seed, now_is.seed
     yield "the planted fault", was.planted, now_is.planted
     yield "the kernel watch", was.kernel_watch, now_is.kernel_watch
+    yield "what is asked twice", was.twice, now_is.twice
     yield "the number of selected cases", was.selected, now_is.selected
     yield "the selection of cases", was.selection, now_is.selection
 

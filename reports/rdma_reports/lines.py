@@ -3,7 +3,7 @@
 runfile.schema.json describes that form.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -45,6 +45,7 @@ class Header:
     # One entry each time that the run went on after its end: at, boot, and the cases of which one
     # may have taken the machine down (suspects).
     resumed: Sequence[Mapping[str, Any]] = ()
+    twice: str | None = None  # which cases are asked twice, in words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,13 @@ class Result:
     duration: float
     hazard: bool = False
     kernel: Sequence[str] = ()  # lines in which the kernel complained
+    control: str | None = None  # what became of the positive control; None: the case has none
+    twice: Mapping[str, Any] | None = None  # both answers, of a case that was asked twice
+
+    @property
+    def unstable(self) -> bool:
+        """Whether the case was asked twice and did not answer alike."""
+        return self.twice is not None and self.twice["unstable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +90,7 @@ class Footer:
     interrupted: bool = False
     unasked: Sequence[str] = ()
     stuck: str | None = None  # the case that left a task in the kernel which does not end
+    checks: Mapping[str, int] | None = None  # as `count_checks` counts
 
 
 Line = Header | Result | Footer
@@ -105,6 +114,22 @@ def from_dict(data: Any) -> Line:
     if found:
         raise ValueError(found)
     return _KINDS[kind](**{name: value for name, value in data.items() if name != "type"})
+
+
+def count_checks(results: Iterable[tuple[str | None, Mapping[str, Any] | None]]) -> dict[str, int]:
+    """What a run did to be trusted, from `control` and `twice` of the result of each case.
+
+    `refusals`: cases that ask for a refusal, and were asked; `controls`: those of them whose
+    positive control succeeded; `twice`: cases that were asked twice; `unstable`: those of them
+    that did not answer alike.
+    """
+    found = dict.fromkeys(("refusals", "controls", "twice", "unstable"), 0)
+    for control, twice in results:
+        found["refusals"] += control not in (None, "not asked")
+        found["controls"] += control == "succeeded"
+        found["twice"] += twice is not None
+        found["unstable"] += twice is not None and twice["unstable"]
+    return found
 
 
 def worse(verdict: str, than: str) -> bool:

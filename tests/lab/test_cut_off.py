@@ -1,5 +1,5 @@
-"""A guest that dies in the middle of a run that the lab does not know: a script's, in which pytest is
-but a part. The results stay, and so does the case's name.
+"""A guest that dies in the middle of a run that the lab can't go on with, as pytest is but a part
+of its command: the results stay, and so does the case's name.
 """
 
 import shutil
