@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from rdma_lab import boot
 from rdma_lab.building import LAB
@@ -41,7 +41,7 @@ def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, in
         tickets.mkdir()
         os.chown(tickets, *owner)
         if console.is_file():
-            console.unlink()  # of an earlier lab: from here on it is appended to
+            os.truncate(console, 0)  # of an earlier lab: from here on it is appended to
         survivor = _Survivor(options, console, tickets)
         for number in range(1, MOST_BOOTS + 1):
             left = options.timeout and max(1.0, options.timeout - (time.monotonic() - started))
@@ -75,6 +75,8 @@ class _Survivor:
         self._console, self._tickets = console, tickets
         self._read = 0  # bytes of the console, up to the present guest's
         self._ticket: Ticket | None = None
+        # The last words are those of the guest that asked, not of one that died before it did.
+        self._told: PurePosixPath | None = None
         self._state: State | None = None
         self._in_vain = 0
 
@@ -91,14 +93,15 @@ class _Survivor:
         """Prepare the next guest after ``death``; raises LabError if there is nothing to do."""
         words = boot.last_words(self._console_now())
         shown = f"{death}\n" + "".join(f"    {line}\n" for line in words)
-        ticket = self._new_ticket() or self._ticket
+        new = self._new_ticket()
+        ticket = new or self._ticket
         if ticket is None:
             raise LabError(self.with_console(shown.rstrip("\n"))) from death
         say(shown.rstrip("\n"))
-        told = None
-        if death.guilty:
+        told = self._told
+        if new is not None:
+            told = TICKETS / _LAST_WORDS if death.guilty else None
             (self._tickets / _LAST_WORDS).write_text(f"lab: {death}\n" + "\n".join(words) + "\n")
-            told = TICKETS / _LAST_WORDS
         self._go_on(ticket, shown, told)
 
     def left(self) -> str:
@@ -121,10 +124,10 @@ class _Survivor:
             return None
         return ticket_for(self._tickets, self.options.command)
 
-    def _go_on(self, ticket: Ticket, shown: str, told: object) -> None:
+    def _go_on(self, ticket: Ticket, shown: str, told: PurePosixPath | None) -> None:
         state = state_of(ticket, LAB.parent)
         self._in_vain = 0 if gained(self._state, state) else self._in_vain + 1
-        self._ticket, self._state = ticket, state
+        self._ticket, self._state, self._told = ticket, state, told
         remove_tickets(self._tickets)
         if self._in_vain >= _IN_VAIN:
             raise LabError(

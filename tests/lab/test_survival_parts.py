@@ -181,6 +181,13 @@ def test_a_guest_that_was_killed_has_no_last_words(survive):
     assert commands[2] == ("pytest", RESUME, WORDS, *ARGUMENTS)
 
 
+@pytest.mark.parametrize("guilty", [False, True])
+def test_a_guest_that_died_before_it_asked_blames_nobody(survive, guilty):
+    asked = {"results": 3, "running": "a\n", "guilty": guilty}
+    _, commands = survive(asked, {"ticket": False, "guilty": not guilty}, WHOLE)
+    assert (WORDS in commands[2]) is guilty
+
+
 def test_a_stuck_task_takes_another_guest(survive):
     status, commands = survive({"results": 3, "stuck": True, "status": 2}, WHOLE)
     assert status == 0

@@ -23,6 +23,10 @@ import rdma_conformance.controller, rdma_conformance.run
 here = pathlib.Path({here!r})
 fabric = ideal.IdealFabric()
 rdma_conformance.run.open_fabric = lambda settings: fabric
+if (here / "teardown").exists():
+    def close():
+        raise rdma_conformance.run.FabricError("rxe-pair down did not end", "reboot")
+    fabric.close = close
 rdma_conformance.controller.boot_id = lambda: (here / "boot").read_text()
 
 def pytest_runtest_call(item):
@@ -173,6 +177,13 @@ def test_a_stuck_task_of_the_last_case_leaves_no_rest(machine):
     assert len(machine.results()) == 14
     assert machine.tickets() == []
     assert done.ret != 0
+
+
+def test_a_teardown_that_hangs_is_said_and_not_green(machine):
+    (machine.path / "teardown").touch()
+    done = machine.run("--run-file", machine.run_file)
+    assert done.ret == 1
+    done.stderr.fnmatch_lines(["rdma-conformance: rxe-pair down did not end: reboot"])
 
 
 @pytest.mark.parametrize(
