@@ -39,9 +39,9 @@ def _run(options: argparse.Namespace) -> int:
             worst = UNUSABLE
             continue
         print(f"{path}: {summary(run)}")
-        for case in cut_off(path, run):
+        for case in (running := cut_off(path, run)):
             print(f"  cut off while it asked {case}")
-        if len(run.results) < run.header.selected:
+        if running or (run.footer and run.footer.stuck):
             print(f"  to go on: the same pytest command with --resume {path}")
         for fault in (found := faults(run, suite_cases(run))):
             print(f"  {fault}")
