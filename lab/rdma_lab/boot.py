@@ -125,12 +125,15 @@ def make_job(options: Options, environment: dict[str, str]) -> Job:
 def last_words(console: bytes) -> list[str]:
     """The lines at the end of a guest's console log, none when it is empty.
 
-    That is from the kernel's first cry on, or a few lines if it died without one.
+    That is from the kernel's first cry on, which may be long before its end, and from its last one
+    on; a few lines if it died without any.
     """
     lines = console.decode(errors="replace").splitlines()
     cries = [number for number, line in enumerate(lines) if _CRY.search(line)]
-    shown = lines[cries[0] :][:_SHOWN_OF_CRY] if cries else lines[-_SHOWN_WITHOUT:]
-    return [line.rstrip() for line in shown if line.strip()]
+    shown = range(len(lines))[-_SHOWN_WITHOUT:]
+    if cries:
+        shown = sorted({at + more for at in (cries[0], cries[-1]) for more in range(_SHOWN_OF_CRY)})
+    return [lines[at].rstrip() for at in shown if at < len(lines) and lines[at].strip()]
 
 
 def _supervise(

@@ -112,6 +112,12 @@ def test_last_words():
     log = b"boot\n[ 1.0] fine\r\n[ 2.0] Kernel panic - not syncing: x\r\n\r\n[ 2.1] Call Trace:\n"
     words = ["[ 2.0] Kernel panic - not syncing: x", "[ 2.1] Call Trace:"]
     assert boot.last_words(log) == words
+    # A lockup long before the end, as on a busy host.
+    lockup = b"[ 0.1] watchdog: BUG: soft lockup - CPU#0 stuck for 24s!\n"
+    told = boot.last_words(lockup + b"fine\n" * 99 + log)
+    assert told[0].endswith("stuck for 24s!")
+    assert told[-2:] == words
+    assert len(told) == 42
     assert boot.last_words(b"a\nb\n") == ["a", "b"]
     assert boot.last_words(b"") == []
 
