@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import tempfile
@@ -19,7 +20,7 @@ from rdma_lab.building import LAB
 from rdma_lab.cache import Cache
 from rdma_lab.death import dying_with_parent
 from rdma_lab.endmark import new_end_mark
-from rdma_lab.errors import LabError
+from rdma_lab.errors import GuestDied, LabError
 from rdma_lab.job import Job, Stream, guest_folder, passed_on
 from rdma_lab.machine import Machine, Sockets, first_files, qemu_command, run_files
 from rdma_lab.options import Options
@@ -38,8 +39,21 @@ _SCRIPTS = {
 }
 
 
-def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, int]) -> int:
-    """Runs the command in a guest; its exit status. Raises LabError when the lab failed."""
+def run(
+    options: Options,
+    prepared: Prepared,
+    cache: Cache,
+    owner: tuple[int, int],
+    *,
+    console: Path,
+    tickets: Path,
+    timeout: float | None,
+) -> int:
+    """Runs the command in a guest; its exit status. Raises LabError when the lab failed.
+
+    The guest's console is appended to the file ``console``; ``tickets`` is the folder that outlives
+    it; ``timeout`` is in seconds. Raises GuestDied when it is the guest that failed.
+    """
     job = make_job(options, dict(os.environ))
     # qemu makes the files that the guest writes: under sudo they are to be the caller's.
     user = owner if os.geteuid() == 0 and owner[0] != 0 else None
@@ -51,7 +65,6 @@ def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, in
     )
     with contextlib.ExitStack() as stack:
         initramfs = stack.enter_context(_in_memory("initramfs", archive))
-        console = options.console or _temporary_console(stack, owner)
         ends, guest_ends = _socket_pairs(stack)
         kernel = prepared.kernel_folder / "vmlinux"
         accelerator = choose(cache.kvm_probe, kernel, user)
@@ -65,6 +78,7 @@ def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, in
             modules=prepared.kernel_folder / "modules.erofs",
             checkout=LAB.parent,
             bytecode=prepared.bytecode,
+            tickets=tickets,
             console=console,
             sockets=Sockets(**{name: end.fileno() for name, end in guest_ends.items()}),
         )
@@ -75,19 +89,15 @@ def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, in
         command = qemu_command(machine)
         if options.verbose:
             say(shlex.join(command))
-        try:
-            return _supervise(
-                command,
-                job,
-                timeout=options.timeout,
-                initramfs=initramfs,
-                ends=ends,
-                guest_ends=guest_ends,
-                user=user,
-            )
-        except LabError as error:
-            keep = _kept_console(console, options.console)
-            raise LabError(f"{error}\n{last_lines(console)}the guest's console: {keep}") from error
+        return _supervise(
+            command,
+            job,
+            limits=Limits(BOOT_SECONDS, timeout, options.silence if options.survive else None),
+            initramfs=initramfs,
+            ends=ends,
+            guest_ends=guest_ends,
+            user=user,
+        )
 
 
 def make_job(options: Options, environment: dict[str, str]) -> Job:
@@ -112,25 +122,25 @@ def make_job(options: Options, environment: dict[str, str]) -> Job:
     )
 
 
-def last_lines(console: Path) -> str:
-    """The end of the guest's kernel log, indented, or "" when there is none.
+def last_words(console: bytes) -> list[str]:
+    """The lines at the end of a guest's console log, none when it is empty.
 
-    That is from the kernel's first cry on, or a few lines if it died without one.
+    That is from the kernel's first cry on, which may be long before its end, and from its last one
+    on; a few lines if it died without any.
     """
-    try:
-        lines = console.read_text(errors="replace").splitlines()
-    except OSError:
-        return ""
+    lines = console.decode(errors="replace").splitlines()
     cries = [number for number, line in enumerate(lines) if _CRY.search(line)]
-    shown = lines[cries[0] :][:_SHOWN_OF_CRY] if cries else lines[-_SHOWN_WITHOUT:]
-    return "".join(f"    {line.rstrip()}\n" for line in shown if line.strip())
+    shown = range(len(lines))[-_SHOWN_WITHOUT:]
+    if cries:
+        shown = sorted({at + more for at in (cries[0], cries[-1]) for more in range(_SHOWN_OF_CRY)})
+    return [lines[at].rstrip() for at in shown if at < len(lines) and lines[at].strip()]
 
 
 def _supervise(
     command: list[str],
     job: Job,
     *,
-    timeout: float | None,
+    limits: Limits,
     initramfs: int,
     ends: HostEnds,
     guest_ends: dict[str, socket.socket],
@@ -154,7 +164,6 @@ def _supervise(
             for end in guest_ends.values():
                 end.close()
             streams = {"stdin": job.stdin, "stdout": job.stdout, "stderr": job.stderr}
-            limits = Limits(BOOT_SECONDS, timeout)
             return Relay(
                 ends,
                 process=qemu.pid,
@@ -164,9 +173,15 @@ def _supervise(
                 say=say,
             ).run()
         except LabError as error:
+            guilty = isinstance(error, GuestDied) and error.guilty and not qemu.poll()
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip()
-            raise LabError(f"{error}" + (f"\nqemu: {said}" if said else "")) from error
+            told = f"{error}" + (f"\nqemu: {said}" if said else "")
+            if qemu.returncode is not None and qemu.returncode < 0:
+                told += f"\nqemu was killed by {signal.Signals(-qemu.returncode).name}"
+            if isinstance(error, GuestDied):
+                raise GuestDied(told, guilty=guilty) from error
+            raise LabError(told) from error
         finally:
             qemu.kill()
 
@@ -206,19 +221,3 @@ def _socket_pairs(stack: contextlib.ExitStack) -> tuple[HostEnds, dict[str, sock
         stack.enter_context(host[name])
         stack.enter_context(guest[name])
     return HostEnds(**host), guest
-
-
-def _temporary_console(stack: contextlib.ExitStack, owner: tuple[int, int]) -> Path:
-    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rdma-lab-"))
-    os.chown(folder, *owner)
-    return Path(folder) / "console.log"
-
-
-def _kept_console(console: Path, chosen: Path | None) -> Path:
-    """Where the console log is after a failure: a temporary one is copied out of its folder."""
-    if chosen or not console.exists():
-        return console
-    number, name = tempfile.mkstemp(prefix="rdma-lab-console-", suffix=".log")
-    with open(number, "wb") as kept:  # noqa: PTH123 - an open file number
-        kept.write(console.read_bytes())
-    return Path(name)

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from rdma_lab import hostpackages, kernelbuild
 from rdma_lab.aptsources import host_mirror
-from rdma_lab.boot import run
 from rdma_lab.cache import Cache, choose_folder
 from rdma_lab.errors import HostNeedsPackages, LabError
 from rdma_lab.kernels import version_key
 from rdma_lab.options import Options, parse
 from rdma_lab.prepared import prepare
 from rdma_lab.progress import say
+from rdma_lab.survival import run
 
 USAGE, LAB_FAILED = 2, 125
 

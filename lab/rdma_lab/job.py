@@ -10,6 +10,9 @@ from pathlib import Path, PurePosixPath
 from rdma_lab.errors import LabError
 
 SUITE = PurePosixPath("/suite")
+TICKETS = PurePosixPath("/run/lab")
+TICKETS_VARIABLE = "RDMA_CONFORMANCE_LAB"
+BEAT_SECONDS = 5
 PASSED_ON = ("TERM", "COLUMNS", "CI", "PYTEST_ADDOPTS", "NO_COLOR", "FORCE_COLOR")
 
 
@@ -69,10 +72,12 @@ def settings(job: Job) -> bytes:
         "fabric": "rxe" if job.fabric else "none",
         "mtu": str(job.mtu),
         "end_mark": job.end_mark,
+        "beat": str(BEAT_SECONDS),
         "host_files": "none" if job.live else "0xb",
     }
     lines = [f"{name}={shlex.quote(value)}\n" for name, value in values.items()]
-    lines += [f"export {name}={shlex.quote(value)}\n" for name, value in job.environment]
+    environment = (*job.environment, (TICKETS_VARIABLE, str(TICKETS)))
+    lines += [f"export {name}={shlex.quote(value)}\n" for name, value in environment]
     return _bytes("".join(lines))
 
 

@@ -52,6 +52,7 @@ class Machine:
     modules: Path
     checkout: Path
     bytecode: Path
+    tickets: Path
     console: Path
     sockets: Sockets
 
@@ -97,11 +98,13 @@ def qemu_command(machine: Machine) -> list[str]:
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *("-kernel", str(machine.kernel), "-initrd", str(machine.initramfs)),
         *("-append", " ".join(_KERNEL_OPTIONS)),
-        *("-serial", f"file:{_escaped(machine.console)}"),
+        *("-chardev", f"file,id=serial,path={_escaped(machine.console)},append=on"),
+        *("-serial", "chardev:serial"),
         *_disk("root", machine.root),
         *_disk("modules", machine.modules),
         *_shared_folder("suite", machine.checkout),
         *_shared_folder("pycache", machine.bytecode),
+        *_shared_folder("tickets", machine.tickets),
         *_ports(machine.sockets),
     ]
 

@@ -16,11 +16,17 @@ examples:
                                                     the driver that you have just built
   lab/run --mtu 9000 rdma link                      path MTU 4096
 
+when the guest dies or hangs, COMMAND is a pytest, and a run of the suite is under way: the case
+  that was asked is a CRASH in the run file, the guest boots again, and COMMAND with --resume goes
+  on with the rest. Other commands end with the guest.
 exit status: COMMAND's own; 124 when --timeout is over; 125 when the lab itself failed;
   2 for a wrong option or a machine that lacks what the lab needs.
 results: the checkout is /suite in the guest, read-write: what COMMAND writes there is here.
 cache: --cache, else $RDMA_CONFORMANCE_CACHE, else ~/.cache/rdma-conformance/lab.
 """
+
+SILENCE_SECONDS = 60.0
+_SILENCE = f"without a sign of life of the guest it counts as hanging ({SILENCE_SECONDS:g})"
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,8 @@ class Options:
     build_only: bool
     mirror: str | None
     cache: Path | None
+    survive: bool
+    silence: float
     verbose: bool
 
 
@@ -86,6 +94,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--mtu", type=_mtu, default=1500, metavar="BYTES", help="of the veth pair (1500)")
     add("--no-rxe", dest="rxe", action="store_false", help="make no namespaces and devices")
     add("--timeout", type=_seconds, metavar="SECONDS", help="for the whole guest")
+    add("--no-survive", dest="survive", action="store_false", help="end with the guest, or wait")
+    add("--silence", type=_seconds, default=SILENCE_SECONDS, metavar="SECONDS", help=_SILENCE)
     add("--console", type=Path, metavar="FILE", help="where the guest's kernel log goes")
     add("--rebuild", action="store_true", help="build guest root and kernel anew")
     add("--build-only", action="store_true", help="build what is missing, boot nothing")

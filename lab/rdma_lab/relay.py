@@ -12,10 +12,12 @@ import time
 import tty
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from rdma_lab.endmark import EndMarkedStream
-from rdma_lab.errors import LabError
+from rdma_lab.errors import GuestDied, LabError
 from rdma_lab.job import Stream
+from rdma_lab.silence import LOOK_SECONDS, Silence
 
 GRACE_SECONDS = 10.0
 TIMED_OUT = 124
@@ -25,10 +27,11 @@ _FORWARDED = {signal.SIGINT: "INT", signal.SIGTERM: "TERM", signal.SIGHUP: "HUP"
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds: until the guest is up, and for the whole guest (None: no limit)."""
+    """Seconds: until the guest is up, for the whole guest, without a sign of life (None: any)."""
 
     boot: float
     total: float | None
+    silence: float | None
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Relay:
         self._up = self._gone = False
         self._interrupted: int | None = None
         self._deadline = self._started + limits.boot
+        self._silence = Silence(self._started)
         self._outputs = {
             name: EndMarkedStream(mark.encode()) for name in ("stdout", "stderr", "terminal")
         }
@@ -75,8 +79,9 @@ class Relay:
             self._register(wakeups)
             while not self._finished():
                 left = self._deadline - time.monotonic()
-                for key, _ in self._selector.select(min(max(left, 0), 3600)):
+                for key, _ in self._selector.select(min(max(left, 0), LOOK_SECONDS)):
                     key.data(key.fileobj)
+                self._listen()
                 if time.monotonic() >= self._deadline and (status := self._expired()) is not None:
                     return status
                 if self._gone:
@@ -84,6 +89,16 @@ class Relay:
         if self._status is None:
             raise LabError("the guest closed its output without an exit status")
         return self._status
+
+    def _listen(self) -> None:
+        """Raise GuestDied when the guest, once up, has been silent for too long."""
+        seconds = self._silence.look(time.monotonic())
+        bound = self._limits.silence
+        if self._up and self._status is None and bound is not None and seconds >= bound:
+            raise GuestDied(
+                f"the guest has shown no sign of life for {bound:g} s",
+                guilty=not is_stopped(self._process),
+            )
 
     def _finished(self) -> bool:
         ended = all(stream.ended for stream in self._outputs.values())
@@ -107,7 +122,9 @@ class Relay:
 
     def _out(self, end: socket.socket, name: str) -> None:
         data = end.recv(_CHUNK)
-        if not data:
+        if data:
+            self._silence.broken(time.monotonic())
+        else:
             self._selector.unregister(end)
         output = self._outputs[name].feed(data)
         target = 2 if name == "stderr" or self._streams["stdout"] is not Stream.TERMINAL else 1
@@ -119,6 +136,7 @@ class Relay:
         data = end.recv(_CHUNK)
         if not data:
             self._selector.unregister(end)
+        self._silence.broken(time.monotonic())
         *lines, self._control = (self._control + data).split(b"\n")
         for line in lines:
             word, _, rest = line.decode(errors="replace").strip().partition(" ")
@@ -192,7 +210,7 @@ class Relay:
                 while not self._outputs[name].ended:
                     self._out(end, name)
         if self._status is None:
-            raise LabError("the guest stopped without an exit status")
+            raise GuestDied("the guest stopped without an exit status", guilty=True)
         return self._status
 
     @contextlib.contextmanager
@@ -224,6 +242,15 @@ class Relay:
             yield
         finally:
             termios.tcsetattr(0, termios.TCSADRAIN, before)
+
+
+def is_stopped(process: int) -> bool:
+    """Whether somebody has stopped a process, by its id: proc(5), stat."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] in "Tt"
 
 
 def window_size() -> tuple[int, int]:

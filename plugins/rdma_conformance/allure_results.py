@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from rdma_conformance.allure_gap import untold
+from rdma_conformance.collection import is_answered
 from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.terminal import failure_block
 from rdma_reports.allure_model import (
@@ -27,6 +29,7 @@ from rdma_reports.allure_model import (
     evidence,
     unrecorded_result,
 )
+from rdma_reports.lines import Header
 
 Hook = Generator[None, Any, None]
 IsCase = Callable[[pytest.Item], bool]
@@ -90,10 +93,21 @@ def attach_record(nodeid: str, record: Mapping[str, Any]) -> None:
 
 
 def write_crash(record: Mapping[str, Any]) -> None:
-    """Write the result of a case whose process died, in the controller of xdist."""
+    """Write the result of a case whose process or machine died, in the controller."""
     if _installed:
         now = time.time()
         _installed[-1].write(record, Span(now - record.get("duration", 0), now))
+
+
+def complete(header: Header, records: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write the results that a run which goes on lacks; `records` are all that it has, by case id.
+
+    Where --clean-alluredir has removed the others they are all written.
+    """
+    if _installed:
+        listener = _installed[-1]
+        for case in untold(listener.directory, header, records):
+            write_crash(records[case])
 
 
 class CaseListener:
@@ -108,7 +122,7 @@ class CaseListener:
     ) -> None:
         self.records: dict[str, Mapping[str, Any]] = {}
         self._config = config
-        self._directory = directory
+        self.directory = directory
         self._setting = setting
         self._is_case = is_case
         self._theirs: Any = None
@@ -128,6 +142,9 @@ class CaseListener:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Hook:
+        if is_answered(item):
+            yield
+            return
         if not self._is_case(item):
             yield from self._theirs.pytest_runtest_protocol(item, nextitem)
             return
@@ -223,7 +240,7 @@ class CaseListener:
 
     def write_environment(self) -> None:
         """Write environment.properties, keeping what runs on other devices wrote there."""
-        path = self._directory / "environment.properties"
+        path = self.directory / "environment.properties"
         try:
             present = path.read_text("utf-8", "replace") if path.is_file() else ""
             _write_file(path, environment(self._setting.identity, present), os.O_TRUNC)
@@ -233,7 +250,7 @@ class CaseListener:
     def _put(self, name: str, text: str) -> None:
         """Write a file; if that fails, end the run: a report with holes would look better."""
         try:
-            _write_file(self._directory / name, text, os.O_EXCL)
+            _write_file(self.directory / name, text, os.O_EXCL)
         except OSError as error:
             manager = self._config.pluginmanager
             session = manager.get_plugin("dsession") or manager.get_plugin("session")
@@ -241,7 +258,7 @@ class CaseListener:
 
     def _mend(self, error: OSError) -> str:
         return (
-            f"Allure results cannot be written to {self._directory}: {error.strerror}. "
+            f"Allure results cannot be written to {self.directory}: {error.strerror}. "
             "Make room or leave --alluredir out"
         )
 

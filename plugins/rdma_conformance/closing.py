@@ -89,21 +89,25 @@ def close(
     exit_status: int,
     unwritten: str | None = None,
     lost: str | None = None,
+    stuck: str | None = None,
 ) -> Closing:
     """The end of a run whose pytest session would exit with `exit_status`.
 
     `selected` is the number of cases that were to be asked; `unwritten` says why the run file is
-    not whole, `lost` which device is gone, so that the run was stopped. CONFORMING needs every
-    selected case answered, none of them bad, at least one asked, and no planted fault.
+    not whole, `lost` which device is gone and `stuck` which task, so that the run was stopped.
+    CONFORMING needs every selected case answered, none of them bad, at least one asked, and no
+    planted fault.
     """
     why = []
     if planted:
         why.append(f"the fault {planted!r} was planted")
+    answered = sum(counts.values())
     if lost:
         why.append(lost)
+    elif stuck and answered < selected:
+        why.append(stuck)
     elif interrupted:
         why.append("the run was interrupted")
-    answered = sum(counts.values())
     if answered < selected:
         why.append(f"{selected - answered} of {selected} cases have no result")
     if unwritten:

@@ -1,7 +1,8 @@
 """What is checked when the suites are collected: requirement ids, coverage, hazards."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,13 @@ from conformance.spec.vocabulary import Level
 from rdma_conformance.catalogue import Catalogue
 from rdma_conformance.options import DEFAULT_PROFILE, PROFILES
 from rdma_conformance.suites import SUITES, root_of
+
+ANSWERED = pytest.StashKey[Mapping[str, Any]]()  # of an item: the record that it has already
+
+
+def is_answered(item: pytest.Item) -> bool:
+    """Whether an item has its result from before this session."""
+    return ANSWERED in item.stash
 
 
 def is_case(item: pytest.Item) -> bool:

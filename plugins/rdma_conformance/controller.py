@@ -5,7 +5,7 @@ Under xdist this is the process that starts the others; else it is the only one.
 
 import importlib.metadata
 import shlex
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -21,10 +21,13 @@ from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
 from rdma_conformance.interruption import INTERRUPTIONS
 from rdma_conformance.kernel_log import Recorder
-from rdma_conformance.run import Run, again
+from rdma_conformance.replay import Replay
+from rdma_conformance.resuming import boot_id, selection_digest
+from rdma_conformance.run import Run, again, case_id
 from rdma_conformance.running import Running
 from rdma_conformance.selection import TOLD_S, Selection
 from rdma_conformance.suites import all_cases, case_of, names_case
+from rdma_conformance.ticket import Ticket
 from rdma_reports.lines import Header, Result, as_dict
 from rdma_reports.places import kernel_log_of, running_of
 from rdma_reports.runfile import RunFileError, RunWriter, discard
@@ -61,6 +64,9 @@ class Controller:
         self.selection = Selection()
         self.told: dict[str, Any] = {}  # of xdist's processes: where their selection is told
         self.argv: Sequence[str] = ()
+        self.replay: Replay | None = None
+        self.ticket: Ticket | None = None
+        self.stuck: Mapping[str, Any] | None = None  # the case that left a stuck task
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -75,7 +81,10 @@ class Controller:
             )
         INTERRUPTIONS.watch()
         config.add_cleanup(INTERRUPTIONS.restore)
-        if options.run_file is not None:
+        if options.resume is not None:
+            self.replay = Replay(options)
+            config.pluginmanager.register(self.replay, "rdma_conformance_replay")
+        elif options.run_file is not None:
             # A run that ends before its first case must not leave the last one's verdict.
             try:
                 discard(options.run_file)
@@ -98,6 +107,8 @@ class Controller:
         lines = terminal.header(
             self.run.identity, self.run.description, self.run.watch.describe(self.run.options.peer)
         )
+        if self.replay is not None:
+            lines.append(self.replay.describe())
         lines.append(f"asked twice: {self._twice()}")
         if self.run.options.plant:
             lines.append(f"PLANTED FAULT: {self.run.options.plant}; this run can't be CONFORMING")
@@ -119,14 +130,17 @@ class Controller:
             raise no_device()
         if selected and self.writer is None:
             self.selection.deselected = self.told[node.gateway.id].receive(TOLD_S)
-        self._start(selected)
+        self._start(selected, filter(None, map(case_of, ids)))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         if not session.config.option.collectonly:
-            self._start(sum(collection.is_case(item) for item in session.items))
+            ids = [case_id(item) for item in session.items if collection.is_case(item)]
+            self._start(len(ids), ids, session)
 
-    def _start(self, selected: int) -> None:
+    def _start(
+        self, selected: int, ids: Iterable[str], session: pytest.Session | None = None
+    ) -> None:
         """Begin the run file, once the cases are known."""
         if self.writer or not selected or not self.run.identity:
             return
@@ -144,28 +158,38 @@ class Controller:
             workers=self.workers,
             planted=self.run.options.plant,
             kernel_watch=self.run.watch.describe(self.run.options.peer),
+            selection=selection_digest(ids),
+            boot=boot_id(),
             twice=self._twice(),
         )
+        lines: Sequence[Result] = ()
+        if self.replay is not None and session is not None:
+            header, lines = self.replay.go_on(session, self.run, header)
         path = self.run.run_file()
         with suppress(OSError):  # the writer says what is wrong with the place
             path.parent.mkdir(parents=True, exist_ok=True)
-        writer = RunWriter(path, header)
+        writer = RunWriter(path, header, lines)
         try:
             writer.__enter__()
         except RunFileError as error:
             raise pytest.UsageError(str(error)) from None
         self.writer = writer
-        self.kernel_log = Recorder(kernel_log_of(path))
+        self.kernel_log = Recorder(
+            kernel_log_of(path), last_words=self.replay and (self.replay.left.words or ())
+        )
         self.config.add_cleanup(self.kernel_log.close)
         self.running = Running(running_of(path))
         self.config.add_cleanup(self.running.close)
+        self.ticket = Ticket(self.argv, path, len(header.resumed))
         junit.tell_run(self.config, as_dict(header))
         self.xml = junit.guard(self.config)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         INTERRUPTIONS.check()
-        if self.running is not None and (case := case_of(nodeid)) is not None:
+        if self.running is None or (case := case_of(nodeid)) is None:
+            return
+        if self.replay is None or not self.replay.knows(case):
             self.running.start(case)
 
     @pytest.hookimpl(tryfirst=True)
@@ -186,8 +210,10 @@ class Controller:
             outcomes.apply(report, record, terminal.failure_block(record))
             allure_results.write_crash(record)
         self.lost = self.lost or getattr(report, "rdma_lost", None)
-        self.kernel_log.record()
         self.tally.add(record)
+        if self.replay is not None and self.replay.knows(record["case"]):
+            return
+        self.kernel_log.record()
         try:
             self.writer.result(Result(**record))
         except RunFileError as error:
@@ -195,6 +221,9 @@ class Controller:
             if self.writer.failed:  # all that is asked from now on would be lost
                 self._stop(self.trouble)
         self.running.end(record["case"])
+        if outcomes.is_stuck(report) and self.stuck is None:
+            self.stuck = record
+            self._stop(terminal.stuck_line(record["case"]))
 
     def _stop(self, why: str) -> None:
         """End the run after the case that is being asked."""
@@ -232,7 +261,10 @@ class Controller:
         return None
 
     def _finish(self, session: pytest.Session, exitstatus: int, trouble: str | None) -> None:
-        interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+        interrupted = self.stuck is None and exitstatus in (
+            pytest.ExitCode.INTERRUPTED,
+            pytest.ExitCode.INTERNAL_ERROR,
+        )
         self.trouble = self.trouble or self.kernel_log.close() or trouble
         self.closing = self._close(exitstatus, interrupted)
         try:
@@ -241,12 +273,17 @@ class Controller:
                 exit_status=self.closing.exit_status,
                 interrupted=interrupted,
                 unasked=self.tally.unasked(self.run.catalogue),
+                stuck=self.stuck and self.stuck["case"],
                 checks=self.tally.checks(),
             )
         except RunFileError as error:
             self.trouble = str(error)
             self.closing = self._close(exitstatus, interrupted)
         session.exitstatus = self.closing.exit_status
+        self.ticket.end(stuck=self.stuck is not None and self._lacks_results())
+
+    def _lacks_results(self) -> bool:
+        return len(self.tally.records) < self.selected
 
     def _shown_path(self) -> str:
         """The run file as one types it: from where pytest was started, if it lies there."""
@@ -262,6 +299,7 @@ class Controller:
             exit_status=exit_status,
             unwritten=self.trouble,
             lost=self.lost,
+            stuck=self.stuck and terminal.stuck_line(self.stuck["case"]),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -277,6 +315,10 @@ class Controller:
         write(f"run file: {self.writer.path}")
         for line in terminal.next_steps(self._shown_path(), self.tally.bad()):
             write(line)
+        if self.stuck:
+            rest = self._shown_path() if self._lacks_results() else None
+            for line in terminal.stuck_block(self.stuck, rest):
+                write(line, red=True)
         if note := partial(self.tally.unasked(self.run.catalogue)):
             write(note, yellow=True)
         lacking = self.tally.lacking(self.run.claims["denials"])

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
@@ -63,19 +64,25 @@ class KernelLog:
 class Recorder:
     """Keeps the log in a file as it comes, so that it is there when a run is cut off.
 
-    The file of an earlier run goes; where the log can't be read there is none.
+    The file of an earlier run goes; where the log can't be read there is none. With `last_words`
+    a run goes on: the file stays, and gets what the kernel said before the machine went down.
     """
 
-    def __init__(self, path: Path, device: Path = DEVICE) -> None:
+    def __init__(
+        self, path: Path, device: Path = DEVICE, last_words: Sequence[str] | None = None
+    ) -> None:
         self._log = KernelLog(device)
         self._file: TextIO | None = None
         self.trouble: str | None = None
-        with suppress(OSError):
-            path.unlink()
-        if self._log.read() is None:
+        if last_words is None:
+            with suppress(OSError):
+                path.unlink()
+        if self._log.read() is None and not last_words:
             return
         try:
-            self._file = path.open("w", encoding="utf-8")
+            self._file = path.open("a", encoding="utf-8")
+            self._file.writelines(f"{line}\n" for line in last_words or ())
+            self._file.flush()
         except OSError as error:
             self._fail(error)
 

@@ -37,6 +37,8 @@ class Options:
     seed: int
     twice: str  # of the form twice.FORM
     plant: str | None
+    resume: Path | None = None
+    last_words: Path | None = None
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -89,6 +91,20 @@ def add_options(parser: pytest.Parser) -> None:
         type=Path,
         metavar="PATH",
         help="where to write the run file, NDJSON (default: results/DEVICE.ndjson)",
+    )
+    add(
+        "--resume",
+        type=Path,
+        metavar="RUN_FILE",
+        help="go on with the run that wrote RUN_FILE and did not end, on the same device and with "
+        "the same options: what has a result is not asked again. It goes on in one process",
+    )
+    add(
+        "--last-words",
+        type=Path,
+        metavar="FILE",
+        help="with --resume: what the kernel said when it died, as of a serial console. Then the "
+        "case that it died of is a CRASH; else that is asked once more, last",
     )
     add(
         "--deviations",
@@ -161,8 +177,16 @@ def read_options(config: pytest.Config) -> Options:
     for path in get("--deviations"):
         if not path.is_file():
             raise pytest.UsageError(visible(f"--deviations {path}: there is no such file"))
-    run_file = get("--run-file")
     base = config.invocation_params.dir
+    run_file, resume, last_words = get("--run-file"), get("--resume"), get("--last-words")
+    if resume is not None:
+        if run_file is not None and base / run_file != base / resume:
+            raise pytest.UsageError(
+                f"--resume {resume} goes on in that file: leave --run-file {run_file} out"
+            )
+        run_file = resume
+    elif last_words is not None:
+        raise pytest.UsageError("--last-words is for a run that goes on: give --resume RUN_FILE")
     return Options(
         device=get("--device"),
         peer=get("--peer"),
@@ -180,4 +204,6 @@ def read_options(config: pytest.Config) -> Options:
         seed=get("--seed"),
         twice=get("--twice"),
         plant=get("--plant"),
+        resume=base / resume if resume else None,
+        last_words=base / last_words if last_words else None,
     )

@@ -49,6 +49,16 @@ def apply(report: pytest.TestReport, record: Mapping[str, Any], text: str) -> No
         report.longrepr = None
 
 
+def tell_stuck(report: pytest.TestReport) -> None:
+    """Let the report of a case say that a task of it is stuck in the kernel."""
+    report.rdma_stuck = True
+
+
+def is_stuck(report: Any) -> bool:
+    """Whether a report says so, also after its way from an xdist worker."""
+    return getattr(report, "rdma_stuck", False)
+
+
 def record_of(report: Any) -> Mapping[str, Any] | None:
     """The record that a report carries, also after its way from an xdist worker."""
     return getattr(report, "rdma_record", None)

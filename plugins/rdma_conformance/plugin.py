@@ -1,6 +1,7 @@
 """The pytest plugin: options, collection, and asking. `controller` keeps and reports a run."""
 
 import os
+import sys
 from collections.abc import Callable, Generator
 
 import pytest
@@ -13,8 +14,10 @@ from rdma_conformance.controller import Controller, no_device
 from rdma_conformance.deviations import DeviationError
 from rdma_conformance.device import describe, list_devices
 from rdma_conformance.endpoint.privileges import die_with_parent
+from rdma_conformance.fabric import FabricError
 from rdma_conformance.interruption import INTERRUPTIONS
 from rdma_conformance.options import add_options, read_options
+from rdma_conformance.replay import ask_in_one_process
 from rdma_conformance.run import NotConforming, Run, prepare
 from rdma_conformance.selection import Selection
 
@@ -30,6 +33,8 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
         print(describe(list_devices()))
         return 0
     allure_results.check_directory(config)
+    if config.getoption("--resume"):
+        ask_in_one_process(config)
     return None
 
 
@@ -58,8 +63,14 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
     INTERRUPTIONS.end()
-    if (run := config.stash.get(RUN, None)) is not None:
+    if (run := config.stash.get(RUN, None)) is None:
+        return
+    try:
         run.close()
+    except FabricError as error:
+        sys.stderr.write(f"rdma-conformance: {error}\n")
+        if (session := config.pluginmanager.get_plugin("session")) is not None:
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -105,13 +116,17 @@ def pytest_runtest_makereport(
     broke = call.excinfo is not None and not call.excinfo.errisinstance(NotConforming)
     if call.when == "call" or (call.when == "setup" and broke):
         trouble = f"{call.excinfo.typename}: {call.excinfo.value}" if broke else None
-        record = item.config.stash[RUN].settle(item, trouble)
+        run = item.config.stash[RUN]
+        record = run.settle(item, trouble)
         text = terminal.failure_block(record)
         if broke:
             text += f"\n\n{report.longreprtext}"
         outcomes.apply(report, record, text)
         report.rdma_lost = item.config.stash[RUN].lost
         junit.tell_case(item, record)
+        if run.stuck():
+            outcomes.tell_stuck(report)
+            item.session.shouldstop = terminal.stuck_line(record["case"])
     return report
 
 

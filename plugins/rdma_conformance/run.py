@@ -15,7 +15,7 @@ from rdma_conformance import allure_results
 from rdma_conformance.asking import Question, ask, case_seed, unasked
 from rdma_conformance.catalogue import Catalogue, Requirement, load_catalogue
 from rdma_conformance.deviations import Deviation, load_deviations, match
-from rdma_conformance.fabric import Fabric, FabricSettings, open_fabric
+from rdma_conformance.fabric import Fabric, FabricError, FabricSettings, open_fabric
 from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.kernel_watch import KernelWatch
 from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
@@ -82,10 +82,18 @@ class Run:
             "identity": self.identity,
         }
 
+    def stuck(self) -> bool:
+        """Whether an endpoint worker waits in the kernel for good."""
+        return self.fabric is not None and self.fabric.stuck
+
     def close(self) -> None:
+        """End the workers and remove what was set up. Raises FabricError when that hangs."""
         if self.fabric is not None:
-            self.fabric.close()
-            self.fabric = None
+            fabric, self.fabric = self.fabric, None
+            was_stuck = fabric.stuck
+            fabric.close()
+            if fabric.stuck and not was_stuck:
+                raise FabricError("an endpoint worker waits in the kernel at its end", "reboot")
         if self.watch is not None:
             self.watch.close()
             self.watch = None

@@ -180,6 +180,24 @@ def next_steps(run_file: str, bad: Sequence[str]) -> list[str]:
     return [f"next: {'; '.join(steps)}"]
 
 
+def stuck_line(case: str) -> str:
+    """Why a run ends whose task is stuck in the kernel."""
+    return f"a task is stuck in the kernel since {case} was asked"
+
+
+def stuck_block(record: Mapping[str, Any], run_file: str | None) -> list[str]:
+    """The same with the task's kernel stack and the mend.
+
+    `run_file` is that of a run that has a rest, as one types it.
+    """
+    go_on = f", then go on: the same command with --resume {run_file}" if run_file else " it"
+    return [
+        f"{stuck_line(record['case'])}: no other case could trust this machine",
+        *(f"  {line}" for line in (record["reason"] or "").splitlines()),
+        f"reboot{go_on}",
+    ]
+
+
 def verdict_line(
     verdict: str,
     counts: Mapping[str, int],

@@ -40,6 +40,11 @@ class Header:
     deselected: int
     workers: int
     kernel_watch: str | None = None  # what is watched, or why nothing is
+    selection: str | None = None  # 12 hexadecimal digits of the ids of the selected cases
+    boot: str | None = None  # the kernel's boot_id: whether a machine went down since
+    # One entry each time that the run went on after its end: at, boot, and the cases of which one
+    # may have taken the machine down (suspects).
+    resumed: Sequence[Mapping[str, Any]] = ()
     twice: str | None = None  # which cases are asked twice, in words
 
 
@@ -84,6 +89,7 @@ class Footer:
     exit_status: int
     interrupted: bool = False
     unasked: Sequence[str] = ()
+    stuck: str | None = None  # the case that left a task in the kernel which does not end
     checks: Mapping[str, int] | None = None  # as `count_checks` counts
 
 

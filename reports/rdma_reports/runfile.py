@@ -84,19 +84,24 @@ class Run:
 class RunWriter:
     """Writes a run file; a context manager that opens it and writes the header on entry.
 
-    The file of an earlier run stays until the header of this one is on the disk. Every line is one
-    write. A failure to write raises RunFileError once, leaves whole lines only, and makes the
-    calls after it do nothing: `failed` tells. While it writes, the file is locked (flock(2)): one
-    file is one run's.
+    The file of an earlier run stays until the header of this one is on the disk, with the `lines`
+    that a run has which goes on. Every line is one write. A failure to write raises RunFileError
+    once, leaves whole lines only, and makes the calls after it do nothing: `failed` tells. While it
+    writes, the file is locked (flock(2)): one file is one run's.
     """
 
-    def __init__(self, path: str | os.PathLike[str], header: Header) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], header: Header, lines: Sequence[Result] = ()
+    ) -> None:
         self.path = Path(path).absolute()
         self.failed = False
         self._header = header
+        self._lines = tuple(lines)
         self._verdicts: dict[str, str] = {}
         self._fd = -1
         self._size = 0
+        for line in self._lines:
+            self._count(line)
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -117,7 +122,7 @@ class RunWriter:
         try:
             with suppress(OSError):  # some file systems have no locks
                 fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._write(self._header)
+            self._write(self._header, *self._lines)
             os.fsync(self._fd)
             started.replace(target)
         except BaseException as error:
@@ -130,10 +135,13 @@ class RunWriter:
 
     def result(self, result: Result) -> None:
         """Appends one result. Raises RunFileError when it cannot be written."""
+        self._count(result)
+        self._write(result)
+
+    def _count(self, result: Result) -> None:
         seen = self._verdicts.get(result.case)
         if seen is None or worse(result.verdict, seen):
             self._verdicts[result.case] = result.verdict
-        self._write(result)
 
     def finish(
         self,
@@ -142,6 +150,7 @@ class RunWriter:
         exit_status: int,
         interrupted: bool = False,
         unasked: Iterable[str] = (),
+        stuck: str | None = None,
         checks: Mapping[str, int] | None = None,
     ) -> None:
         """Writes the footer, with the counts of what was written, and closes the file.
@@ -154,6 +163,7 @@ class RunWriter:
             exit_status=exit_status,
             interrupted=interrupted,
             unasked=tuple(unasked),
+            stuck=stuck,
             checks=checks,
         )
         self._write(footer)
@@ -180,17 +190,13 @@ class RunWriter:
     ) -> None:
         self._close()
 
-    def _write(self, line: Line) -> None:
+    def _write(self, *lines: Line) -> None:
+        """Writes whole lines, as one piece."""
         if self.failed:
             return
         if self._fd < 0:
             raise RunFileError(f"{self.path} is not open: write between entry and finish()")
-        try:
-            text = json.dumps(as_dict(line), separators=(",", ":"), allow_nan=False)
-        except (TypeError, ValueError) as error:
-            name = getattr(line, "case", type(line).__name__)
-            raise RunFileError(f"{name} does not fit in JSON: {error}") from error
-        data = text.encode("ascii") + b"\n"
+        data = b"".join(map(_encoded, lines))
         written = 0
         try:
             while written < len(data):
@@ -241,6 +247,15 @@ def _remove_parts(target: Path) -> None:
         match = name.fullmatch(path.name)
         if match and not Path("/proc", match[1]).exists():
             path.unlink(missing_ok=True)
+
+
+def _encoded(line: Line) -> bytes:
+    try:
+        text = json.dumps(as_dict(line), separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        name = getattr(line, "case", type(line).__name__)
+        raise RunFileError(f"{name} does not fit in JSON: {error}") from error
+    return text.encode("ascii") + b"\n"
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:

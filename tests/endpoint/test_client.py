@@ -86,6 +86,22 @@ def test_a_stopped_descendant_is_found():
     assert stopped(parent.pid) is None
 
 
+def test_a_worker_that_outlives_its_kill_is_stuck(worker, monkeypatch):
+    def never(timeout=None):
+        raise subprocess.TimeoutExpired("worker", timeout)
+
+    os.kill(worker.pid, signal.SIGSTOP)
+    with monkeypatch.context() as patch:
+        patch.setattr(worker._gateway._io.popen, "wait", never)
+        patch.setattr(worker._gateway._io.popen, "poll", lambda: None)
+        with pytest.raises(WorkerHung, match="waits in the kernel and can't be killed") as caught:
+            worker.call("device", 0.2, name="any")
+        assert caught.value.stuck
+        assert worker.stuck
+        worker.close()  # does not wait for it
+    assert gone(worker.pid)
+
+
 def test_a_worker_ends_when_closed():
     worker = Worker()
     worker.close()

@@ -1,6 +1,7 @@
 """The choices of a fabric, and that every obstacle names its mend."""
 
 import os
+import time
 from dataclasses import replace
 from ipaddress import IPv6Address
 
@@ -219,3 +220,17 @@ def test_a_name_that_would_act_on_the_terminal_is_shown():
     with pytest.raises(FabricError) as caught:
         checks.find("rxe0\x1b[2J", (DEVICE,))
     assert "\x1b" not in str(caught.value)
+
+
+def test_a_setup_that_hangs_comes_to_an_end(monkeypatch, tmp_path):
+    script = tmp_path / "hangs"
+    script.write_text(f"sleep 60 & echo $! >{tmp_path}/pid; wait\n")
+    monkeypatch.setattr(setup_rxe, "SCRIPT", script)
+    monkeypatch.setattr(setup_rxe, "STEP_S", 0.5)
+    with pytest.raises(FabricError, match=r"rxe-pair up did not end in 0\.5 s.*reboot"):
+        setup_rxe._run("up")
+    # What it had started has gone with it, or waits to be reaped.
+    stat = tmp_path.joinpath("/proc", (tmp_path / "pid").read_text().strip(), "stat")
+    deadline = time.monotonic() + 10
+    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < deadline

@@ -1,4 +1,6 @@
-"""A guest that dies in the middle of a run: its results stay, and so does the case's name."""
+"""A guest that dies in the middle of a run that the lab can't go on with, as pytest is but a part
+of its command: the results stay, and so does the case's name.
+"""
 
 import shutil
 

@@ -43,6 +43,7 @@ class IdealFabric:
     peer = "loopback"
     ports = ()
     without_worker = False
+    stuck = False
 
     def __init__(self, lie: Liar | None = None, claims: dict[str, str] = CLAIMS) -> None:
         self.lie = lie

@@ -38,6 +38,7 @@ def test_one_bad_case_is_enough(bad):
         {"planted": "region-grants-read"},
         {"interrupted": True, "exit_status": 2},
         {"selected": 7},
+        {"selected": 7, "stuck": "a task is stuck", "exit_status": 2},
         {"unwritten": "the disk is full"},
     ],
 )

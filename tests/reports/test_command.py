@@ -37,7 +37,10 @@ def test_validate_tells_what_a_run_was_asking_when_it_was_cut_off(tmp_path, caps
         (tmp_path / "run.running").write_text(f"{done.case}\nremote/test_rights.py::x[y]\n\n\n")
     assert main(["validate", str(path)]) == 2
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1:] == ["  cut off while it asked remote/test_rights.py::x[y]"]
+    assert lines[1:] == [
+        "  cut off while it asked remote/test_rights.py::x[y]",
+        f"  to go on: the same pytest command with --resume {path}",
+    ]
 
 
 def test_validate_goes_on_after_a_file_that_is_none(tmp_path, capsys):

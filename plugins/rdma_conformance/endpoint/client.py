@@ -20,6 +20,9 @@ from rdma_conformance.endpoint.stopped import STOPPED, stopped
 
 START_S = 60.0  # importing pyverbs takes seconds on an emulated machine
 KILL_S = 5.0  # after SIGKILL a process that stays can only be waiting in the kernel
+# Such a wait may have an end: rxe gives up on some after 50 s. How much longer than an answer it
+# may take, and at most, before it counts as none.
+STUCK_FACTOR, STUCK_S = 2.5, 75.0
 
 # Runs in the worker: this suite's packages are found by `paths`, all else as its Python does.
 # A text, as the source of a function would be read from a file that may have changed since.
@@ -34,15 +37,21 @@ serve(channel, start["protocol"])
 
 
 class WorkerTrouble(Exception):
-    """No answer to a request: each of its kinds says why."""
+    """No answer to a request: each of its kinds says why.
+
+    `stuck`: the worker waits in the kernel for good, so that the machine is no longer to be used.
+    """
+
+    stuck = False
 
 
 class WorkerDied(WorkerTrouble):
     """The worker ended while it was asked; `exit_info` says how."""
 
-    def __init__(self, exit_info: str):
+    def __init__(self, exit_info: str, stuck: bool = False):
         super().__init__(f"the endpoint worker {exit_info}")
         self.exit_info = exit_info
+        self.stuck = stuck
 
 
 class WorkerHung(WorkerTrouble):
@@ -52,7 +61,9 @@ class WorkerHung(WorkerTrouble):
     `kernel_stack` shows where its threads wait, and `end` says what became of it.
     """
 
-    def __init__(self, phase: str, seconds: float, kernel_stack: str, end: str):
+    def __init__(
+        self, phase: str, seconds: float, kernel_stack: str, end: str, stuck: bool = False
+    ):
         where = f"\n{kernel_stack}" if kernel_stack else ""
         super().__init__(
             f"no answer within {seconds:g} s (phase: {phase}); the worker {end}{where}"
@@ -61,6 +72,7 @@ class WorkerHung(WorkerTrouble):
         self.seconds = seconds
         self.kernel_stack = kernel_stack
         self.end = end
+        self.stuck = stuck
 
 
 class WorkerError(WorkerTrouble):
@@ -92,6 +104,7 @@ class Worker:
         command = python or (shlex.quote(sys.executable) if self._local else "python3")
         spec += f"//python={command}"
         self.name = f"{ssh}: {command}" if ssh else command
+        self.stuck = False
         self.pid = self._start(spec)
 
     def _start(self, spec: str) -> int:
@@ -138,11 +151,13 @@ class Worker:
             phase = _phase(self.pid) if self._local else "control"
             if self._local and (pid := stopped(self.pid)):
                 phase = f"{STOPPED} by a signal: process {pid}"
-            raise WorkerHung(phase, timeout, stack, self._bury()) from None
+            end = self._bury(timeout * STUCK_FACTOR)
+            shown = "" if self.stuck else stack  # then the end has it
+            raise WorkerHung(phase, timeout, shown, end, self.stuck) from None
         except (EOFError, OSError, execnet.RemoteError):
-            raise WorkerDied(self._bury()) from None
+            raise WorkerDied(self._bury(timeout * STUCK_FACTOR), self.stuck) from None
         except BaseException:  # interrupted: nobody will ever fetch the answer
-            self._bury()
+            self._bury(KILL_S)
             raise
         if "error" in answer:
             error = answer["error"]
@@ -155,8 +170,11 @@ class Worker:
             if answer["id"] == number:
                 return answer
 
-    def _bury(self) -> str:
-        """Kill what is left of the worker; returns how it ended."""
+    def _bury(self, patience_s: float) -> str:
+        """Kill what is left of the worker; returns how it ended.
+
+        One that has not ended after `patience_s` is stuck.
+        """
         process = self._gateway._io.popen
         with suppress(subprocess.TimeoutExpired):
             # One that died by itself is to be seen with its own status, not with our signal.
@@ -164,17 +182,33 @@ class Worker:
         if process.poll() is None:
             process.kill()
         try:
-            code = process.wait(KILL_S)
+            code = process.wait(min(max(patience_s, KILL_S), STUCK_S))
         except subprocess.TimeoutExpired:
-            return f"(pid {self.pid}) waits in the kernel and can't be killed: it was left behind"
+            self.stuck = True
+            stack = _kernel_stacks(self.pid)
+            where = f"\n{stack}" if stack else ""
+            return (
+                f"(pid {self.pid}) waits in the kernel and can't be killed: it was left behind"
+                f"{where}"
+            )
         self.close()
         if code < 0:
             return f"was killed by {signal.Signals(-code).name}"
         return f"exited with status {code}"
 
     def close(self) -> None:
-        """End the worker; it closes what it has open. Kills it when it takes too long."""
+        """End the worker; it closes what it has open. Kills it when it takes too long.
+
+        `stuck` says afterwards whether it is still there.
+        """
+        if self.stuck:
+            return
         self._group.terminate(timeout=KILL_S)
+        if self._gateway is not None and self._gateway._io.popen.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                self._gateway._io.popen.wait(STUCK_S)
+                return
+            self.stuck = True
 
 
 def _package_parents() -> list[str]:

@@ -27,6 +27,10 @@ class Place:
 class Arrangement(Protocol):
     """Two opened ends. After WorkerDied or WorkerHung it is closed."""
 
+    @property
+    def stuck(self) -> bool:
+        """Whether a worker of it waits in the kernel and can't be ended."""
+
     def identify(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What requester and responder are and claim, as the worker's `identify` says."""
 
@@ -51,6 +55,10 @@ class Together:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def stuck(self) -> bool:
+        return self._worker.stuck
 
     def identify(self) -> tuple[dict[str, Any], dict[str, Any]]:
         ask = self._worker.call
@@ -89,6 +97,10 @@ class Apart:
         fault = PLANTS[plant] if plant else HONEST
         self._pair = Pair(*ends, fault, self._asked)
 
+    @property
+    def stuck(self) -> bool:
+        return any(worker.stuck for worker in self._workers)
+
     def _asked(self) -> None:
         self._phase = "asked"
 
@@ -105,7 +117,7 @@ class Apart:
         except WorkerHung as hung:
             self.close()
             phase = hung.phase if hung.phase.startswith(STOPPED) else self._phase
-            raise WorkerHung(phase, bound_s, hung.kernel_stack, hung.end) from None
+            raise WorkerHung(phase, bound_s, hung.kernel_stack, hung.end, hung.stuck) from None
         except WorkerDied:
             self.close()
             raise

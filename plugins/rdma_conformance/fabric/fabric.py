@@ -13,6 +13,8 @@ class Fabric:
 
     `identity` and `description` say what was opened; `device` and `peer` are the values of
     --device and --peer that open the same again, `ports` the devices of this host with their ports.
+    Once `stuck` is true a worker waits in the kernel for good: nothing that is asked on this
+    machine can be trusted.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Fabric:
         self.device = device
         self.peer = peer
         self.ports = tuple(ports)
+        self.stuck = False
 
     def perform(self, cases: Sequence[Case], seed: int, bound_s: float) -> list[Observation]:
         """The observations of `cases`, performed in order on one connection, within `bound_s`.
@@ -67,6 +70,7 @@ class Fabric:
             try:
                 self._arrangement = self._arrange()
             except (WorkerDied, WorkerHung) as trouble:  # of a case that was never asked
+                self.stuck |= trouble.stuck
                 raise WorkerError(f"no new endpoint worker could be had: {trouble}") from None
         return self._arrangement
 
@@ -74,6 +78,7 @@ class Fabric:
         arrangement, self._arrangement = self._arrangement, None
         if arrangement is not None:
             arrangement.close()
+            self.stuck |= arrangement.stuck
 
     def close(self) -> None:
         """End the workers and remove what was set up."""

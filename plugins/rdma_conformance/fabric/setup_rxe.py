@@ -3,8 +3,11 @@
 import atexit
 import os
 import re
+import signal
 import subprocess
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +16,7 @@ from rdma_conformance.fabric.settings import FabricError
 from rdma_conformance.interruption import INTERRUPTIONS
 
 SCRIPT = Path(__file__).with_name("rxe-pair")
-STEP_S = 60.0
+STEP_S, KILL_S = 60.0, 5.0
 
 # The owner's process id and start are in every name, so that leftovers of a dead owner are known
 # as such, also when another process has its id by now.
@@ -105,18 +108,27 @@ class _Remover:
 
 def _run(*arguments: str) -> None:
     command = ["sh", str(SCRIPT), *arguments]
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=STEP_S,
-            check=False,
-            start_new_session=True,  # a Ctrl-C in the terminal must not end it half-way
+    # No pipe: a step that waits in the kernel would hold it open beyond its own SIGKILL.
+    with tempfile.TemporaryFile() as said:
+        step = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True
         )
-    except subprocess.TimeoutExpired:
-        raise FabricError(f"rxe-pair {arguments[0]} did not end in {STEP_S:g} s", "") from None
-    if done.returncode:
-        reason = done.stderr.strip() or f"exit status {done.returncode}"
+        try:
+            status = step.wait(STEP_S)
+        except BaseException as error:
+            os.killpg(step.pid, signal.SIGKILL)
+            with suppress(subprocess.TimeoutExpired):
+                step.wait(KILL_S)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            raise FabricError(
+                f"rxe-pair {arguments[0]} did not end in {STEP_S:g} s: a step of it may wait in "
+                "the kernel",
+                "look for its processes; if they can't be killed, reboot",
+            ) from None
+        said.seek(0)
+        words = said.read().decode(errors="replace").strip()
+    if status:
+        reason = words or f"exit status {status}"
         done_to = "set up" if arguments[0] == "up" else "removed"
         raise FabricError(f"the rxe devices could not be {done_to}: {reason}", "")

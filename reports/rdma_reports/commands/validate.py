@@ -39,8 +39,10 @@ def _run(options: argparse.Namespace) -> int:
             worst = UNUSABLE
             continue
         print(f"{path}: {summary(run)}")
-        for case in cut_off(path, run):
+        for case in (running := cut_off(path, run)):
             print(f"  cut off while it asked {case}")
+        if running or (run.footer and run.footer.stuck):
+            print(f"  to go on: the same pytest command with --resume {path}")
         for fault in (found := faults(run, suite_cases(run))):
             print(f"  {fault}")
         worst = max(worst, UNUSABLE if found else _status(run))
@@ -57,8 +59,9 @@ def summary(run: Run) -> str:
     )
     counts = ", ".join(f"{count} {name}" for name, count in sorted(run.counts.items()))
     planted = f", planted fault {run.header.planted}" if run.header.planted else ""
+    resumed = f", resumed {len(run.header.resumed)} times" if run.header.resumed else ""
     unstable = f", {run.checks['unstable']} unstable" if run.checks["unstable"] else ""
-    return f"{verdict}, {device}{planted}: {counts or 'no case'}{unstable}"
+    return f"{verdict}, {device}{planted}{resumed}: {counts or 'no case'}{unstable}"
 
 
 def _status(run: Run) -> int:
