@@ -10,10 +10,11 @@ import shlex
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
-RESULTS = Path("/tmp/hands")  # not in the checkout: nobody may write there
+RESULTS = Path(tempfile.gettempdir(), "hands")  # not in the checkout: nobody may write there
 SMALL = "conformance/remote/test_events.py"
 NOBODY = shlex.split(
     "setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs --inh-caps=-all"
