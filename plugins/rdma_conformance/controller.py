@@ -80,7 +80,10 @@ class Controller:
         if not self.run.identity:
             return []
         lines = terminal.header(
-            self.run.identity, self.run.description, self.run.watch.describe(self.run.options.peer)
+            self.run.identity,
+            self.run.description,
+            self.run.watch.describe(self.run.options.peer),
+            self.run.guarded,
         )
         if self.run.options.plant:
             lines.append(f"PLANTED FAULT: {self.run.options.plant}; this run can't be CONFORMING")
@@ -127,6 +130,7 @@ class Controller:
             workers=self.workers,
             planted=self.run.options.plant,
             kernel_watch=self.run.watch.describe(self.run.options.peer),
+            leak_guard=self.run.guarded,
         )
         path = self.run.run_file()
         with suppress(OSError):  # the writer says what is wrong with the place

@@ -5,7 +5,7 @@ from typing import Any
 from conformance.spec.vocabulary import Verdict
 from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.kernel_trouble import Trouble, find_trouble
-from rdma_conformance.outcomes import BAD
+from rdma_conformance.worsening import worsen
 
 BEFORE = "before the case, and after the one before it"
 DURING = "during the case"
@@ -50,16 +50,8 @@ class KernelWatch:
 
 def blame(record: dict[str, Any], trouble: Trouble, when: str) -> dict[str, Any]:
     """`record` with the kernel's lines, and a verdict that is no better than theirs."""
-    was, verdict = Verdict(record["verdict"]), trouble.verdict
-    if was is Verdict.CRASH or (was in BAD and verdict is Verdict.ERROR):
-        verdict = was
-    reason = _reason(trouble, when)
-    if was in BAD and record["reason"]:
-        reason = f"{record['reason']}; and {reason}"
-    changed = {"verdict": verdict.value, "reason": reason}
-    if verdict is not was:
-        changed["deviation"] = None
-    return record | changed | {"kernel": [*record["kernel"], *trouble.lines]}
+    worse = worsen(record, trouble.verdict, _reason(trouble, when))
+    return worse | {"kernel": [*record["kernel"], *trouble.lines]}
 
 
 def _reason(trouble: Trouble, when: str) -> str:

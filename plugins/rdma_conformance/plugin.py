@@ -76,6 +76,11 @@ def verify(pytestconfig: pytest.Config) -> Callable[[Case], None]:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    item.config.stash[RUN].last_item = nextitem is None
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     item.config.stash[RUN].item = item
 

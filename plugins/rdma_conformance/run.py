@@ -18,6 +18,7 @@ from rdma_conformance.deviations import Deviation, load_deviations, match
 from rdma_conformance.fabric import Fabric, FabricSettings, open_fabric
 from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.kernel_watch import KernelWatch
+from rdma_conformance.leaks import Leaks
 from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
 from rdma_conformance.suites import root_of
@@ -44,10 +45,13 @@ class Run:
     deviations: tuple[Deviation, ...]
     identity: dict[str, Any] = field(default_factory=dict)  # empty: no device was met
     description: str = ""
+    guarded: str = ""  # what is watched of what the ends have open
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
     fabric: Fabric | None = None
     watch: KernelWatch | None = None  # as long as there is a fabric
+    leaks: Leaks = field(default_factory=Leaks)
     item: pytest.Item | None = None
+    last_item: bool = False  # no other follows in this process
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def open(self) -> Fabric:
@@ -58,6 +62,7 @@ class Run:
             self.identity = dict(self.fabric.identity)
             self.watch = KernelWatch(self.identity["driver"], log)
             self.description = self.fabric.description
+            self.guarded = self.fabric.guarded
             caps = self.fabric.capabilities
             self.claims = {"claims": dict(caps.claims), "denials": dict(caps.denials)}
         return self.fabric
@@ -103,7 +108,7 @@ class Run:
         hazard = self.item.get_closest_marker("hazard") is not None
         question = Question(name, case, rule, deviation, case_seed(name, self.options.seed), hazard)
         started = time.perf_counter()
-        record = ask(question, fabric, self.options.bound_s, self.watch)
+        record = ask(question, fabric, self.options.bound_s, self.watch, self.leaks, self.last_item)
         self.keep(self.item, record, time.perf_counter() - started)
         if Verdict(record["verdict"]) in BAD:
             raise NotConforming(failure_block(record))

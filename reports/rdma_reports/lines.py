@@ -40,6 +40,7 @@ class Header:
     deselected: int
     workers: int
     kernel_watch: str | None = None  # what is watched, or why nothing is
+    leak_guard: str | None = None  # what is watched, and what is not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

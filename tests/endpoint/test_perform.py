@@ -10,6 +10,8 @@ CASE = Registration(0)
 
 
 class PlayedArrangement:
+    guarded = "on"
+
     def __init__(self, failure: BaseException | None = None) -> None:
         self.failure = failure
         self.closed = False

@@ -41,6 +41,7 @@ class IdealFabric:
     description = "ideal0, loopback"
     device = "ideal0"
     peer = "loopback"
+    guarded = "on"
 
     def __init__(self, lie: Liar | None = None, claims: dict[str, str] = CLAIMS) -> None:
         self.lie = lie
@@ -54,6 +55,9 @@ class IdealFabric:
             answer = {fact: _ideal(allowed[0]) for fact, allowed in outcome.facts.items()}
             answers.append(self.lie(case, answer) if self.lie else answer)
         return answers
+
+    def leftovers(self, thorough: bool = False) -> list[dict[str, Any]]:
+        return []
 
     def close(self) -> None:
         self.closed = True

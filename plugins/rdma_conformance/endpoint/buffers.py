@@ -42,6 +42,10 @@ class Buffers:
         self._bystander.area.fill(image(seed, "local", BYSTANDER))
         return self.bystander()
 
+    def count(self) -> int:
+        """How many regions are there from one case to the next."""
+        return self._bystander.count()
+
     def bystander_changes(self) -> list[Run]:
         return self._bystander.area.changes()
 

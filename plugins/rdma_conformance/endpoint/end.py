@@ -6,20 +6,26 @@ Cases are the builtin form that `conformance.spec.model.wire` makes.
 
 import os
 import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from conformance.spec.model import Key
 from conformance.spec.refusal import GRH
 from conformance.spec.vocabulary import Access, Operation, Transport, access_words
+from conformance.spec.window import Domain
 from rdma_conformance.endpoint import environment, verbs
 from rdma_conformance.endpoint.agreement import INLINE, SPARE, Case
 from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.bench import Bench
+from rdma_conformance.endpoint.books import QUEUE_PAIR, REGION, SHARED_QUEUE
 from rdma_conformance.endpoint.buffers import Buffers
 from rdma_conformance.endpoint.bursts import Bursts
 from rdma_conformance.endpoint.changing import Changing
 from rdma_conformance.endpoint.churns import Churns
 from rdma_conformance.endpoint.confined import Confined
+from rdma_conformance.endpoint.leak_guard import FILES
 from rdma_conformance.endpoint.lifetimes import Lifetimes
 from rdma_conformance.endpoint.overlaps import Overlaps
 from rdma_conformance.endpoint.paging import Paging
@@ -39,6 +45,7 @@ class End:
     """A device of this host, opened at one port and GID index, with its queue pairs."""
 
     def __init__(self, device: str, port: int, gid_index: int):
+        self.name = device
         self._device = verbs.Device(device)
         attributes = self._device.attributes()
         own = self._device.port(port)
@@ -114,6 +121,39 @@ class End:
             told: {name: how for each in probed for name, how in each[told].items()}
             for told in found
         }
+
+    # What is open
+
+    def kept(self) -> Counter[str]:
+        """What is held on purpose from one case to the next, as `Guard` takes it."""
+        queue_pairs, shared = self.queues.count()
+        regions = sum(each.count() for each in (self._regions, self._spare, self._header))
+        return Counter(
+            {
+                QUEUE_PAIR: queue_pairs,
+                SHARED_QUEUE: shared,
+                REGION: regions + self.buffers.count(),
+                FILES: self.confined.descriptors(),
+            }
+        )
+
+    @contextmanager
+    def exercise(self) -> Iterator[None]:
+        """One object of every sort that the device has is open meanwhile."""
+        made = []
+        for transport, shared in (*((each, False) for each in Transport), (Transport.RC, True)):
+            with suppress(VerbsError):
+                made.append(self.queues.create(transport, shared))
+        with suppress(VerbsError):
+            self.bench.queue_pair("exercise", Domain.OWN)
+        region = {"access": int(Access.LOCAL_WRITE), "length": 1, "page_offset": 0}
+        self.bench.register("exercise", {**region, "domain": Domain.OWN}, 0)
+        try:
+            yield
+        finally:
+            self.bench.clear()
+            for handle in made:
+                self.queues.destroy(handle)
 
     # Registrations on trial
 

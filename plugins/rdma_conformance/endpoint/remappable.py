@@ -8,6 +8,7 @@ import mmap
 
 from conformance.spec.memory import Run, changes
 from rdma_conformance.endpoint import libc
+from rdma_conformance.endpoint.books import BOOKS, MAPPING
 
 
 class Remappable:
@@ -16,7 +17,9 @@ class Remappable:
     def __init__(self, length: int):
         self.length = length
         self.mapped = False
-        self.address = self._map(None, 0)
+        with BOOKS.opening(MAPPING) as opened:
+            self.address = self._map(None, 0)
+            opened(self)
         self._image = b""
 
     def _map(self, address: int | None, flags: int) -> int:
@@ -59,3 +62,4 @@ class Remappable:
     def close(self) -> None:
         if self.mapped:
             self.unmap()
+        BOOKS.closed(self)

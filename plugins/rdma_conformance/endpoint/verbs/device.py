@@ -24,6 +24,15 @@ from conformance.spec.fault import OFFERED
 from conformance.spec.vocabulary import Operation, Status, Transport
 from rdma_conformance.endpoint import abi
 from rdma_conformance.endpoint.agreement import INLINE, SEGMENTS
+from rdma_conformance.endpoint.books import (
+    BOOKS,
+    COMPLETION_QUEUE,
+    CONTEXT,
+    DOMAIN,
+    QUEUE_PAIR,
+    REGION,
+    SHARED_QUEUE,
+)
 from rdma_conformance.endpoint.verbs.errors import VerbsError, refusal
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair
 
@@ -66,8 +75,11 @@ class SharedReceives:
     """A shared receive queue."""
 
     def __init__(self, domain: PD):
+        attributes = SrqInitAttr(SrqAttr(max_wr=QUEUE_DEPTH, max_sge=SEGMENTS))
         try:
-            self.queue = SRQ(domain, SrqInitAttr(SrqAttr(max_wr=QUEUE_DEPTH, max_sge=SEGMENTS)))
+            with BOOKS.opening(SHARED_QUEUE) as opened:
+                self.queue = SRQ(domain, attributes)
+                opened(self.queue)
         except PyverbsError as error:
             raise refusal(error, "ibv_create_srq") from None
 
@@ -79,7 +91,8 @@ class SharedReceives:
 
     def close(self) -> None:
         try:
-            self.queue.close()
+            with BOOKS.closing(self.queue):
+                self.queue.close()
         except PyverbsError as error:
             raise refusal(error, "ibv_destroy_srq") from None
 
@@ -90,7 +103,9 @@ class Device:
     def __init__(self, name: str):
         before = _event_fds()
         try:
-            self.context = Context(name=name)
+            with BOOKS.opening(CONTEXT) as opened:
+                self.context = Context(name=name)
+                opened(self.context)
         except PyverbsError as error:
             raise refusal(error, f"ibv_open_device({name})") from None
         fresh = _event_fds().keys() - before.keys()
@@ -205,18 +220,25 @@ class Device:
             mask = abi.INIT_ATTR_PD | abi.INIT_ATTR_SEND_OPS_FLAGS
             init = QPInitAttrEx(pd=pd, comp_mask=mask, send_ops_flags=flags, **queues)
             try:
-                return QueuePair(QPEx(self.context, init), pd, transport, operations)
+                with BOOKS.opening(QUEUE_PAIR) as opened:
+                    made = QPEx(self.context, init)
+                    opened(made)
+                return QueuePair(made, pd, transport, operations)
             except PyverbsRDMAError as error:
                 if (error.error_code or 0) not in NOT_KNOWN:
                     raise refusal(error, "ibv_create_qp_ex") from None
                 known.pop(0)  # the provider never knows that set: don't ask again
         try:
-            return QueuePair(QP(pd, QPInitAttr(**queues)), pd, transport, None)
+            with BOOKS.opening(QUEUE_PAIR) as opened:
+                made = QP(pd, QPInitAttr(**queues))
+                opened(made)
+            return QueuePair(made, pd, transport, None)
         except PyverbsError as error:
             raise refusal(error, "ibv_create_qp") from None
 
     def close(self) -> None:
-        self.context.close()
+        with BOOKS.closing(self.context):
+            self.context.close()
 
 
 def sets(transport: Transport) -> list[frozenset[Operation]]:
@@ -235,7 +257,9 @@ class Completions:
 
     def __init__(self, device: Device):
         try:
-            self.queue = CQ(device.context, CQ_DEPTH)
+            with BOOKS.opening(COMPLETION_QUEUE) as opened:
+                self.queue = CQ(device.context, CQ_DEPTH)
+                opened(self.queue)
         except PyverbsError as error:
             raise refusal(error, "ibv_create_cq") from None
 
@@ -244,7 +268,8 @@ class Completions:
         return [_completion(each) for each in self.queue.poll(16)[1]]
 
     def close(self) -> None:
-        self.queue.close()
+        with BOOKS.closing(self.queue):
+            self.queue.close()
 
 
 def _completion(entry: Any) -> dict[str, Any]:
@@ -297,7 +322,10 @@ def collect(
 
 def allocate_domain(device: Device) -> PD:
     try:
-        return PD(device.context)
+        with BOOKS.opening(DOMAIN) as opened:
+            made = PD(device.context)
+            opened(made)
+        return made
     except PyverbsError as error:
         raise refusal(error, "ibv_alloc_pd") from None
 
@@ -305,7 +333,8 @@ def allocate_domain(device: Device) -> PD:
 def deallocate_domain(pd: PD) -> None:
     """ibv_dealloc_pd(). pyverbs would end what it knows to be in the domain first."""
     try:
-        pd.close()
+        with BOOKS.closing(pd):
+            pd.close()
     except PyverbsError as error:
         raise refusal(error, "ibv_dealloc_pd") from None
 
@@ -316,10 +345,14 @@ def register(pd: PD, address: int, length: int, access: int, iova: int | None = 
     With an `iova` it is ibv_reg_mr_ex(), which pyverbs has from release 60 on (`HAS_IOVA`).
     """
     try:
-        if iova is not None:
-            return MREx(pd, length=length, access=access, address=address, iova=iova)
-        # The C function takes an int, and bit 31 is its sign.
-        return MR(pd, length, access - (access >> 31 << 32), address=address)
+        with BOOKS.opening(REGION) as opened:
+            if iova is not None:
+                made = MREx(pd, length=length, access=access, address=address, iova=iova)
+            else:
+                # The C function takes an int, and bit 31 is its sign.
+                made = MR(pd, length, access - (access >> 31 << 32), address=address)
+            opened(made)
+        return made
     except PyverbsError as error:
         raise refusal(error, "ibv_reg_mr" if iova is None else "ibv_reg_mr_ex") from None
 
@@ -327,7 +360,10 @@ def register(pd: PD, address: int, length: int, access: int, iova: int | None = 
 def register_everything(pd: PD, access: int) -> MR:
     """ibv_reg_mr() of NULL and SIZE_MAX: an implicit region for on-demand paging."""
     try:
-        return MR(pd, 0, access, implicit=True)
+        with BOOKS.opening(REGION) as opened:
+            made = MR(pd, 0, access, implicit=True)
+            opened(made)
+        return made
     except PyverbsError as error:
         raise refusal(error, "ibv_reg_mr") from None
 
@@ -344,13 +380,15 @@ def reregister(region: MR, wanted: dict[str, int], domain: PD) -> None:
     """ibv_rereg_mr(); `wanted` are flags, address, length and access."""
     access = wanted["access"]
     try:
-        region.rereg(wanted["flags"], domain, wanted["address"], wanted["length"], access)
+        with BOOKS.changing(region):
+            region.rereg(wanted["flags"], domain, wanted["address"], wanted["length"], access)
     except PyverbsError as error:
         raise refusal(error, "ibv_rereg_mr") from None
 
 
 def deregister(region: MR) -> None:
     try:
-        region.close()
+        with BOOKS.closing(region):
+            region.close()
     except PyverbsError as error:
         raise refusal(error, "ibv_dereg_mr") from None

@@ -1,0 +1,117 @@
+"""What this process has open by the suite's own account, to be held against the kernel's.
+
+Every verb that makes or ends an object notes it here. The object itself is kept meanwhile: what
+the suite forgets stays open, and is seen, where a binding would end it at some later moment.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+CONTEXT, DOMAIN, COMPLETION_QUEUE, QUEUE_PAIR = "ctx", "pd", "cq", "qp"
+SHARED_QUEUE, REGION, WINDOW, MAPPING = "srq", "mr", "mw", "mapping"
+
+WORDS = {
+    CONTEXT: "device context",
+    DOMAIN: "protection domain",
+    COMPLETION_QUEUE: "completion queue",
+    QUEUE_PAIR: "queue pair",
+    SHARED_QUEUE: "shared receive queue",
+    REGION: "memory region",
+    WINDOW: "memory window",
+    MAPPING: "mapping",
+}
+
+_NO_QUEUES = (REGION, MAPPING)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An open object: its kind, what making it pinned (VmPin, in kB), and the object.
+
+    `refused`: the driver did not take it back, so that it is open by no fault of the suite.
+    """
+
+    kind: str
+    made: Any
+    pinned_kb: int = 0
+    refused: bool = False
+
+
+@dataclass
+class Books:
+    """The open objects of one process. `pinned` tells its VmPin in kB."""
+
+    pinned: Callable[[], int] = lambda: 0
+    counts: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    pinned_kb: int = 0  # by the objects that are open
+    turnover: int = 0  # objects of the device, regions apart, that were made or ended so far
+    pins_queues: bool = False  # whether the driver pins memory for anything but regions
+    _open: dict[Any, Entry] = field(default_factory=dict)
+
+    @contextmanager
+    def opening(self, kind: str) -> Iterator[Callable[..., None]]:
+        """Around a call that makes an object: hand what it made, or its key, to what this gives.
+
+        A call that fails makes none, and what it pins is nobody's.
+        """
+        before = self.pinned()
+
+        def opened(made: Any, key: Any = None) -> None:
+            entry = Entry(kind, made, self.pinned() - before)
+            self._open[_key(made) if key is None else key] = entry
+            self.counts[kind] += 1
+            self.pinned_kb += entry.pinned_kb
+            if kind not in _NO_QUEUES:
+                self.turnover += 1
+                self.pins_queues |= entry.pinned_kb != 0
+
+        yield opened
+
+    @contextmanager
+    def changing(self, made: Any) -> Iterator[None]:
+        """Around a call that makes an object pin other memory, if it succeeds."""
+        before = self.pinned()
+        yield
+        if (entry := self._open.get(_key(made))) is not None:
+            change = self.pinned() - before
+            self._open[_key(made)] = replace(entry, pinned_kb=entry.pinned_kb + change)
+            self.pinned_kb += change
+
+    def closed(self, made: Any) -> None:
+        """An object, or the one with that key, was ended."""
+        entry = self._open.pop(_key(made), None)
+        if entry is None:  # the kernel was asked to end what is not the suite's
+            return
+        self.counts[entry.kind] -= 1
+        self.refused[entry.kind] -= entry.refused
+        self.pinned_kb -= entry.pinned_kb
+        self.turnover += entry.kind not in _NO_QUEUES
+
+    def kept(self, made: Any) -> None:
+        """The driver refused to end an object: it stays open."""
+        entry = self._open.get(_key(made))
+        if entry is not None and not entry.refused:
+            self._open[_key(made)] = replace(entry, refused=True)
+            self.refused[entry.kind] += 1
+
+    @contextmanager
+    def closing(self, made: Any) -> Iterator[None]:
+        """Around a call that ends an object: by its exception it is known to have stayed."""
+        try:
+            yield
+        except BaseException:
+            self.kept(made)
+            raise
+        self.closed(made)
+
+
+def _key(made: Any) -> Any:
+    """What an object is known by: a tuple is a key already."""
+    return made if isinstance(made, tuple) else id(made)
+
+
+BOOKS = Books()  # as the kernel's books, they are the process's

@@ -1,0 +1,265 @@
+"""What a case leaves behind: after every case the suite's own books are held against the kernel's.
+
+What the kernel has and the suite does not know of was given back by a call that succeeded: the
+driver kept it. What the suite's books have and no part of it holds any more, the suite forgot.
+Cheap sources are read after every case: VmPin, the number of descriptors, and how many objects the
+whole device has. The lists that say whose they are follow when one of those has moved.
+"""
+
+import gc
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from conformance.spec.vocabulary import PAGE
+from rdma_conformance.endpoint.accounting import PinnedMemory
+from rdma_conformance.endpoint.books import WORDS, Books
+from rdma_conformance.endpoint.restrack import LISTS, ResourceLists
+
+T = TypeVar("T")
+
+DRIVER, SUITE = "driver", "suite"
+EVERY = 64  # cases after which the lists are read although nothing has moved
+SHARE = 20  # where others use the device, too: reading takes one part in so many of the time
+PAGE_KB = PAGE // 1024
+SETTLE_S = 0.5  # how long the kernel may take to let go of what a call has ended
+FILES = "files"  # descriptors, counted as a kind
+DESCRIPTORS = Path("/proc/self/fd")
+# Descriptors that a provider's library may open for itself at any time.
+LIBRARYS = ("/dev/infiniband/", "anon_inode:[infinibandevent]")
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """`what` was left by DRIVER or SUITE, in the last of the `cases` performed or one before."""
+
+    whose: str
+    what: str
+    cases: int = 1
+
+
+@dataclass
+class Surplus:
+    """By how much the kernel has more of something than the suite's books: `usual` so far.
+
+    `steady`: only what a driver keeps changes it. Else a provider has some of its own, how much
+    depends on the queue pairs and the like: nothing is told over cases that made or ended such.
+    """
+
+    usual: int = 0
+    turnover: int = 0
+    steady: bool = True
+
+    def growth(self, now: int, turnover: int) -> int:
+        """What was added since it was asked last; from here on that is usual."""
+        tellable = self.steady or turnover == self.turnover
+        found = now - self.usual if tellable else 0
+        self.usual, self.turnover = now, turnover
+        return found
+
+
+class Watched(Protocol):
+    """An end of this process, by the name of its device."""
+
+    name: str
+
+    def kept(self) -> Counter[str]:
+        """What it holds on purpose for later cases, by kind and as FILES."""
+
+    def exercise(self) -> AbstractContextManager[None]:
+        """Has one object of every sort open while it is entered."""
+
+
+class Guard:
+    """Watches over what the process has open, which is what `ends` made."""
+
+    def __init__(self, books: Books, ends: Sequence[Watched]):
+        self._books = books
+        self._ends = ends
+        self._memory = PinnedMemory()
+        books.pinned = self._memory.kilobytes
+        self._refused: dict[str, str] = {}  # kinds of which the kernel tells nothing, and why
+        self._lists: ResourceLists | None = None
+        self._listed: dict[str, Surplus] = {}
+        try:
+            self._lists = ResourceLists(end.name for end in ends)
+        except OSError as error:
+            self._refused = dict.fromkeys(LISTS, error.strerror or str(error))
+        self._meet()
+        self._pinned = Surplus(self._memory.kilobytes() - books.pinned_kb, books.turnover)
+        self._held = self._holding()
+        self._count = 0
+        self._descriptors = self._read_descriptors()
+        self._usual_descriptors = len(self._descriptors) - self._kept()[FILES]
+        self._cases = 0
+        self._others = self._count_others()
+        self._noisy = False
+        self._read_at, self._cost_s = time.monotonic(), 0.0
+
+    def _meet(self) -> None:
+        """Learn of which kinds the kernel lists just what the suite has open."""
+        for kind in LISTS if self._lists else ():
+            try:
+                self._lists.own(kind)
+            except OSError as error:
+                self._refused[kind] = error.strerror or str(error)
+            else:
+                self._listed[kind] = Surplus()
+        with ExitStack() as stack:
+            for end in self._ends:
+                stack.enter_context(end.exercise())
+            busy = self._surpluses()
+        for kind, surplus in self._surpluses().items():
+            steady = surplus == busy[kind] == 0
+            self._listed[kind] = Surplus(surplus, self._books.turnover, steady)
+
+    def describe(self) -> str:
+        """What is watched, and what is not, with the reason."""
+        told = ["on"]
+        for why in sorted(set(self._refused.values())):
+            kinds = ", ".join(kind for kind in LISTS if self._refused.get(kind) == why)
+            told.append(f"without the kernel's lists of {kinds} ({why})")
+        unsteady = [kind for kind, each in self._listed.items() if not each.steady]
+        unsteady += ["pinned memory"] if self._books.pins_queues else []
+        if unsteady:
+            told.append(
+                f"of {', '.join(unsteady)} only over cases that make and end no queue pair, "
+                "since the driver has some for those, too"
+            )
+        return ", ".join(told)
+
+    def check(self, thorough: bool = False) -> list[Leftover]:
+        """What the case that has just ended left, and where only lists tell it, those before.
+
+        Each is told once. With `thorough` the lists are read in any case.
+        """
+        self._cases += 1
+        found = [*self._forgotten(), *self._left_open(), *self._still_pinned()]
+        moved = self._count_others() != self._others
+        if thorough or found or self._cases >= EVERY or (moved and self._may_read()):
+            more = self._still_listed()
+            self._noisy = moved and not more
+            found += more
+        return found
+
+    # What the suite left
+
+    def _kept(self) -> Counter[str]:
+        return sum((end.kept() for end in self._ends), Counter())
+
+    def _holding(self) -> Counter[str]:
+        """What the books have and no part of the suite answers for: by kind."""
+        kept = self._kept()
+        books = self._books
+        return Counter(
+            {kind: books.counts[kind] - books.refused[kind] - kept[kind] for kind in WORDS}
+        )
+
+    def _forgotten(self) -> list[Leftover]:
+        before, self._held = self._held, self._holding()
+        found = []
+        for kind in WORDS:
+            grown = self._held[kind] - before[kind]
+            if grown > 0:
+                found.append(f"the suite forgot {_counted(grown, kind)}")
+            elif grown < 0:
+                found.append(f"the suite holds {_counted(-grown, kind)} that its books lack")
+        return [Leftover(SUITE, what) for what in found]
+
+    def _left_open(self) -> list[Leftover]:
+        """Descriptors: files, pipes and the like, by what they lead to."""
+        if _count_descriptors() == self._count:
+            return []
+        gc.collect()  # what only a cycle holds is closed with it
+        kept = self._kept()[FILES]
+        before, self._descriptors = self._descriptors, self._read_descriptors()
+        grown = len(self._descriptors) - kept - self._usual_descriptors
+        self._usual_descriptors += grown
+        if grown <= 0:
+            return []
+        names = [name for fd, name in self._descriptors.items() if before.get(fd) != name]
+        what = f"the suite left {_plural(grown, 'descriptor')} open: {', '.join(sorted(names))}"
+        return [Leftover(SUITE, what)]
+
+    def _read_descriptors(self) -> dict[int, str]:
+        """What each descriptor leads to, without those of the library's own."""
+        self._count = _count_descriptors()
+        found = {}
+        for entry in DESCRIPTORS.iterdir():
+            with suppress(OSError):  # the one by which the directory was read
+                found[int(entry.name)] = str(entry.readlink())
+        return {fd: name for fd, name in found.items() if not name.startswith(LIBRARYS)}
+
+    # What the driver left
+
+    def _still_pinned(self) -> list[Leftover]:
+        books = self._books
+        surplus = self._settled(
+            lambda: self._memory.kilobytes() - books.pinned_kb, self._pinned.usual
+        )
+        self._pinned.steady = not books.pins_queues
+        grown = self._pinned.growth(surplus, books.turnover)
+        pages = _plural(abs(grown) // PAGE_KB, "page")
+        if grown > 0:
+            return [Leftover(DRIVER, f"{pages} still pinned that no open region pinned")]
+        if grown < 0:
+            return [Leftover(DRIVER, f"{pages} no longer pinned of regions that are open")]
+        return []
+
+    def _still_listed(self) -> list[Leftover]:
+        """By the kernel's lists. From here on they have been read."""
+        started = time.monotonic()
+        usual = {kind: each.usual for kind, each in self._listed.items()}
+        surpluses = self._settled(self._surpluses, usual)
+        cases, self._cases = self._cases, 0
+        found = []
+        for kind, surplus in surpluses.items():
+            grown = self._listed[kind].growth(surplus, self._books.turnover)
+            if grown > 0:
+                what = f"{_counted(grown, kind)} still in the kernel's list that had been ended"
+                found.append(Leftover(DRIVER, what, cases))
+            elif grown < 0:
+                what = f"the suite has {_counted(-grown, kind)} open that the kernel does not list"
+                found.append(Leftover(SUITE, what, cases))
+        self._others = self._count_others()
+        self._read_at = time.monotonic()
+        self._cost_s = self._read_at - started
+        return found
+
+    def _surpluses(self) -> dict[str, int]:
+        return {kind: self._lists.own(kind) - self._books.counts[kind] for kind in self._listed}
+
+    def _count_others(self) -> Counter[str]:
+        """What the devices have beside what is in the books."""
+        if self._lists is None:
+            return Counter()
+        everyone, mine = self._lists.everyone(), self._books.counts
+        return Counter({kind: everyone[kind] - mine[kind] for kind in self._listed})
+
+    def _may_read(self) -> bool:
+        """Whether to follow a change that may be another process's doing."""
+        return not self._noisy or time.monotonic() - self._read_at > SHARE * self._cost_s
+
+    @staticmethod
+    def _settled(measure: Callable[[], T], usual: T) -> T:
+        """What is measured, once it is as usual or had its time."""
+        deadline = time.monotonic() + SETTLE_S
+        while (now := measure()) != usual and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return now
+
+
+def _count_descriptors() -> int:
+    return sum(1 for _ in DESCRIPTORS.iterdir())
+
+
+def _counted(number: int, kind: str) -> str:
+    return _plural(number, WORDS[kind])
+
+
+def _plural(number: int, word: str) -> str:
+    return f"{number} {word}{'s' if number > 1 else ''}"
