@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from conformance.spec.vocabulary import PAGE, Access
+
 CONTEXT, DOMAIN, COMPLETION_QUEUE, QUEUE_PAIR = "ctx", "pd", "cq", "qp"
 SHARED_QUEUE, REGION, WINDOW, MAPPING = "srq", "mr", "mw", "mapping"
 
@@ -49,8 +51,29 @@ class Books:
     refused: Counter[str] = field(default_factory=Counter)
     pinned_kb: int = 0  # by the objects that are open
     turnover: int = 0  # objects of the device, regions apart, that were made or ended so far
+    registered: int = 0  # regions that were made or ended so far
     pins_queues: bool = False  # whether the driver pins memory for anything but regions
     _open: dict[Any, Entry] = field(default_factory=dict)
+
+    def opened(self, kind: str, made: Any, pinned_kb: int = 0, key: Any = None) -> None:
+        """An object was made, and is known by itself or by `key`, a tuple."""
+        self._open[_key(made) if key is None else key] = Entry(kind, made, pinned_kb)
+        self.counts[kind] += 1
+        self.pinned_kb += pinned_kb
+        self._turned(kind)
+        self.pins_queues |= kind not in _NO_QUEUES and pinned_kb != 0
+
+    def region(self, made: Any, place: tuple[int, int, int], key: Any = None) -> None:
+        """Memory was registered: `place` is its address, length in bytes, and access.
+
+        What that pins is reckoned, as drivers have it from the kernel: to measure it would cost as
+        much as to register.
+        """
+        address, length, access = place
+        pages = 0
+        if not access & Access.ON_DEMAND:
+            pages = -(-(address % PAGE + length) // PAGE)
+        self.opened(REGION, made, pages * PAGE // 1024, key)
 
     @contextmanager
     def opening(self, kind: str) -> Iterator[Callable[..., None]]:
@@ -59,17 +82,7 @@ class Books:
         A call that fails makes none, and what it pins is nobody's.
         """
         before = self.pinned()
-
-        def opened(made: Any, key: Any = None) -> None:
-            entry = Entry(kind, made, self.pinned() - before)
-            self._open[_key(made) if key is None else key] = entry
-            self.counts[kind] += 1
-            self.pinned_kb += entry.pinned_kb
-            if kind not in _NO_QUEUES:
-                self.turnover += 1
-                self.pins_queues |= entry.pinned_kb != 0
-
-        yield opened
+        yield lambda made, key=None: self.opened(kind, made, self.pinned() - before, key)
 
     @contextmanager
     def changing(self, made: Any) -> Iterator[None]:
@@ -89,7 +102,11 @@ class Books:
         self.counts[entry.kind] -= 1
         self.refused[entry.kind] -= entry.refused
         self.pinned_kb -= entry.pinned_kb
-        self.turnover += entry.kind not in _NO_QUEUES
+        self._turned(entry.kind)
+
+    def _turned(self, kind: str) -> None:
+        self.turnover += kind not in _NO_QUEUES
+        self.registered += kind == REGION
 
     def kept(self, made: Any) -> None:
         """The driver refused to end an object: it stays open."""

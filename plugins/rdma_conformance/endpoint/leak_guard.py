@@ -90,7 +90,6 @@ class Guard:
         except OSError as error:
             self._refused = dict.fromkeys(LISTS, error.strerror or str(error))
         self._meet()
-        self._pinned = Surplus(self._memory.kilobytes() - books.pinned_kb, books.turnover)
         self._held = self._holding()
         self._count = 0
         self._descriptors = self._read_descriptors()
@@ -109,10 +108,14 @@ class Guard:
                 self._refused[kind] = error.strerror or str(error)
             else:
                 self._listed[kind] = Surplus()
+        pinned = self._unknown_kb()
         with ExitStack() as stack:
             for end in self._ends:
                 stack.enter_context(end.exercise())
             busy = self._surpluses()
+            self._reckoned = self._unknown_kb() == pinned
+        steady = self._reckoned and not self._books.pins_queues
+        self._pinned = Surplus(self._unknown_kb(), self._pins_turnover(), steady)
         for kind, surplus in self._surpluses().items():
             steady = surplus == busy[kind] == 0
             self._listed[kind] = Surplus(surplus, self._books.turnover, steady)
@@ -124,11 +127,11 @@ class Guard:
             kinds = ", ".join(kind for kind in LISTS if self._refused.get(kind) == why)
             told.append(f"without the kernel's lists of {kinds} ({why})")
         unsteady = [kind for kind, each in self._listed.items() if not each.steady]
-        unsteady += ["pinned memory"] if self._books.pins_queues else []
+        unsteady += [] if self._pinned.steady else ["pinned memory"]
         if unsteady:
             told.append(
-                f"of {', '.join(unsteady)} only over cases that make and end no queue pair, "
-                "since the driver has some for those, too"
+                f"{', '.join(unsteady)} only over cases that leave queue pairs and the like as "
+                "they are, since the driver has some for those, too"
             )
         return ", ".join(told)
 
@@ -197,18 +200,23 @@ class Guard:
     # What the driver left
 
     def _still_pinned(self) -> list[Leftover]:
-        books = self._books
-        surplus = self._settled(
-            lambda: self._memory.kilobytes() - books.pinned_kb, self._pinned.usual
-        )
-        self._pinned.steady = not books.pins_queues
-        grown = self._pinned.growth(surplus, books.turnover)
+        surplus = self._settled(self._unknown_kb, self._pinned.usual)
+        self._pinned.steady &= not self._books.pins_queues
+        grown = self._pinned.growth(surplus, self._pins_turnover())
         pages = _plural(abs(grown) // PAGE_KB, "page")
         if grown > 0:
             return [Leftover(DRIVER, f"{pages} still pinned that no open region pinned")]
         if grown < 0:
             return [Leftover(DRIVER, f"{pages} no longer pinned of regions that are open")]
         return []
+
+    def _pins_turnover(self) -> int:
+        """Where regions do not pin what is reckoned, they are as other objects."""
+        return self._books.turnover + (0 if self._reckoned else self._books.registered)
+
+    def _unknown_kb(self) -> int:
+        """What is pinned beside what is in the books."""
+        return self._memory.kilobytes() - self._books.pinned_kb
 
     def _still_listed(self) -> list[Leftover]:
         """By the kernel's lists. From here on they have been read."""

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from conformance.spec.buffer import Verb
-from rdma_conformance.endpoint.books import BOOKS, CONTEXT, DOMAIN, REGION
+from rdma_conformance.endpoint.books import BOOKS, CONTEXT, DOMAIN
 
 
 class _MemoryRegion(ctypes.Structure):
@@ -88,16 +88,16 @@ class Domain:
         arguments = [self._domain, address, length, access]
         if verb != Verb.REG_MR:
             arguments.insert(3, iova)
-        with BOOKS.opening(REGION) as opened:
-            made = _made(verb, *arguments)
-            opened(made)
+        made = _made(verb, *arguments)
+        BOOKS.region(made, (address, length, access))
         return made
 
     def deregister(self, region: Any) -> None:
         ctypes.set_errno(0)
-        with BOOKS.closing(region):
-            if code := _library().ibv_dereg_mr(region):
-                raise Refused("ibv_dereg_mr", code)
+        if code := _library().ibv_dereg_mr(region):
+            BOOKS.kept(region)
+            raise Refused("ibv_dereg_mr", code)
+        BOOKS.closed(region)
 
     def abandon(self) -> None:
         """Close the device and leave protection domain and regions to the kernel.

@@ -42,9 +42,8 @@ class Mapping:
     def __init__(self, backing: str, size: int, content: bytes):
         self.size = size
         self._kept: list[tuple[int, int]] = []
-        with BOOKS.opening(MAPPING) as opened:
-            self.address = self._make(Backing(backing), content)
-            opened(self)
+        self.address = self._make(Backing(backing), content)
+        BOOKS.opened(MAPPING, self)
 
     def _make(self, backing: Backing, content: bytes) -> int:
         if backing is Backing.DEVICE:

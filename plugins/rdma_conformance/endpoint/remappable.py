@@ -17,9 +17,8 @@ class Remappable:
     def __init__(self, length: int):
         self.length = length
         self.mapped = False
-        with BOOKS.opening(MAPPING) as opened:
-            self.address = self._map(None, 0)
-            opened(self)
+        self.address = self._map(None, 0)
+        BOOKS.opened(MAPPING, self)
         self._image = b""
 
     def _map(self, address: int | None, flags: int) -> int:

@@ -133,14 +133,12 @@ class Session:
         """Plant another fault in the pair."""
         self._pair.planted = PLANTS[name]
 
-    def do_perform(
-        self, cases: list[dict[str, Any]], seed: int, thorough: bool
-    ) -> dict[str, list[dict[str, Any]]]:
+    def do_perform(self, cases: list[dict[str, Any]], seed: int) -> dict[str, list[dict[str, Any]]]:
         """The observations of cases, by the pair, and the leftovers."""
         _show_phase("control")
         observations = self._pair.perform(cases, seed)
         _show_phase("control")
-        return {"observations": observations, "leftovers": self.do_leftovers(thorough)}
+        return {"observations": observations, "leftovers": self.do_leftovers(thorough=False)}
 
     def _asked(self) -> None:
         """From here on a lack of an answer is the driver's."""

@@ -58,10 +58,9 @@ class Commands:
         answer = ctypes.create_string_buffer(_REG_ANSWER.size)
         where = ctypes.addressof(answer)
         command = _REG.pack(where, address, length, address, domain, access)
-        with BOOKS.opening(REGION) as opened:
-            self._write(REG_MR, command, len(answer), "REG_MR")
-            handle, _, _ = _REG_ANSWER.unpack(answer.raw)
-            opened(None, key=self._key(REGION, handle))
+        self._write(REG_MR, command, len(answer), "REG_MR")
+        handle, _, _ = _REG_ANSWER.unpack(answer.raw)
+        BOOKS.region(None, (address, length, access), self._key(REGION, handle))
         return handle
 
     def deregister(self, handle: int) -> None:

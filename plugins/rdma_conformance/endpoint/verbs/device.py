@@ -345,27 +345,25 @@ def register(pd: PD, address: int, length: int, access: int, iova: int | None = 
     With an `iova` it is ibv_reg_mr_ex(), which pyverbs has from release 60 on (`HAS_IOVA`).
     """
     try:
-        with BOOKS.opening(REGION) as opened:
-            if iova is not None:
-                made = MREx(pd, length=length, access=access, address=address, iova=iova)
-            else:
-                # The C function takes an int, and bit 31 is its sign.
-                made = MR(pd, length, access - (access >> 31 << 32), address=address)
-            opened(made)
-        return made
+        if iova is not None:
+            made = MREx(pd, length=length, access=access, address=address, iova=iova)
+        else:
+            # The C function takes an int, and bit 31 is its sign.
+            made = MR(pd, length, access - (access >> 31 << 32), address=address)
     except PyverbsError as error:
         raise refusal(error, "ibv_reg_mr" if iova is None else "ibv_reg_mr_ex") from None
+    BOOKS.region(made, (address, length, access))
+    return made
 
 
 def register_everything(pd: PD, access: int) -> MR:
     """ibv_reg_mr() of NULL and SIZE_MAX: an implicit region for on-demand paging."""
     try:
-        with BOOKS.opening(REGION) as opened:
-            made = MR(pd, 0, access, implicit=True)
-            opened(made)
-        return made
+        made = MR(pd, 0, access, implicit=True)
     except PyverbsError as error:
         raise refusal(error, "ibv_reg_mr") from None
+    BOOKS.opened(REGION, made)
+    return made
 
 
 def advise(pd: PD, advice: int, flags: int, place: tuple[int, int, int]) -> None:
@@ -388,7 +386,8 @@ def reregister(region: MR, wanted: dict[str, int], domain: PD) -> None:
 
 def deregister(region: MR) -> None:
     try:
-        with BOOKS.closing(region):
-            region.close()
+        region.close()
     except PyverbsError as error:
+        BOOKS.kept(region)
         raise refusal(error, "ibv_dereg_mr") from None
+    BOOKS.closed(region)
