@@ -26,6 +26,7 @@ from rdma_conformance.endpoint.changing import Changing
 from rdma_conformance.endpoint.churns import Churns
 from rdma_conformance.endpoint.confined import Confined
 from rdma_conformance.endpoint.leak_guard import FILES
+from rdma_conformance.endpoint.leaving import leave
 from rdma_conformance.endpoint.lifetimes import Lifetimes
 from rdma_conformance.endpoint.overlaps import Overlaps
 from rdma_conformance.endpoint.paging import Paging
@@ -196,6 +197,10 @@ class End:
     def deregister(self, leak: bool) -> dict[str, Any]:
         """End the trial; see `Trials`."""
         return self._trials.deregister(leak)
+
+    def leave(self, what: str) -> None:
+        """Leave something behind; see `leaving`."""
+        leave(what, self._device, self._domain)
 
     def log(self, lines: list[str]) -> None:
         """Put lines into the kernel's log; a write is a line."""

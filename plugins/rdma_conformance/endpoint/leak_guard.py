@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 
 from conformance.spec.vocabulary import PAGE
 from rdma_conformance.endpoint.accounting import PinnedMemory
-from rdma_conformance.endpoint.books import WORDS, Books
+from rdma_conformance.endpoint.books import BOOKS, WORDS, Books
 from rdma_conformance.endpoint.restrack import LISTS, ResourceLists
 
 T = TypeVar("T")
@@ -74,21 +74,44 @@ class Watched(Protocol):
         """Has one object of every sort open while it is entered."""
 
 
-class Guard:
-    """Watches over what the process has open, which is what `ends` made."""
+class Lists(Protocol):
+    """See `restrack.ResourceLists`."""
 
-    def __init__(self, books: Books, ends: Sequence[Watched]):
+    def everyone(self) -> Counter[str]: ...
+
+    def own(self, kind: str) -> int: ...
+
+
+def watch(ends: Sequence[Watched]) -> "Guard":
+    """The guard of this process."""
+    try:
+        lists = ResourceLists(end.name for end in ends)
+    except OSError as error:
+        lists = error
+    return Guard(BOOKS, ends, PinnedMemory().kilobytes, lists)
+
+
+class Guard:
+    """Watches over what the process has open, which is what `ends` made.
+
+    `pinned` tells VmPin in kB. `lists` are the kernel's, or the reason why they can't be read.
+    """
+
+    def __init__(
+        self,
+        books: Books,
+        ends: Sequence[Watched],
+        pinned: Callable[[], int],
+        lists: Lists | OSError,
+    ):
         self._books = books
         self._ends = ends
-        self._memory = PinnedMemory()
-        books.pinned = self._memory.kilobytes
+        self._pinned_kb = books.pinned = pinned
         self._refused: dict[str, str] = {}  # kinds of which the kernel tells nothing, and why
-        self._lists: ResourceLists | None = None
         self._listed: dict[str, Surplus] = {}
-        try:
-            self._lists = ResourceLists(end.name for end in ends)
-        except OSError as error:
-            self._refused = dict.fromkeys(LISTS, error.strerror or str(error))
+        self._lists = None if isinstance(lists, OSError) else lists
+        if isinstance(lists, OSError):
+            self._refused = dict.fromkeys(LISTS, lists.strerror or str(lists))
         self._meet()
         self._held = self._holding()
         self._count = 0
@@ -216,7 +239,7 @@ class Guard:
 
     def _unknown_kb(self) -> int:
         """What is pinned beside what is in the books."""
-        return self._memory.kilobytes() - self._books.pinned_kb
+        return self._pinned_kb() - self._books.pinned_kb
 
     def _still_listed(self) -> list[Leftover]:
         """By the kernel's lists. From here on they have been read."""

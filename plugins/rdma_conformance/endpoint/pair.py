@@ -98,6 +98,8 @@ class Pair:
         case = cases[-1]
         plant = self.planted.of(case)
         found = self._one(case, seed, plant)
+        if plant.leaves:
+            self.requester.leave(plant.leaves)
         if plant.says:
             self.requester.log(list(plant.says))
         if case.get("recover"):

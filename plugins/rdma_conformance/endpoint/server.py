@@ -18,8 +18,7 @@ from typing import Any
 from conformance.spec.vocabulary import PAGE
 from rdma_conformance.device import list_devices, plain
 from rdma_conformance.endpoint import capabilities
-from rdma_conformance.endpoint.books import BOOKS
-from rdma_conformance.endpoint.leak_guard import Guard
+from rdma_conformance.endpoint.leak_guard import Guard, watch
 from rdma_conformance.endpoint.pair import Pair
 from rdma_conformance.plants import HONEST, PLANTS
 
@@ -122,7 +121,7 @@ class Session:
 
     def do_guard(self) -> str:
         """Watch from now on over what is open; returns what of it, in words."""
-        self._guard = Guard(BOOKS, list(self._ends.values()))
+        self._guard = watch(list(self._ends.values()))
         return self._guard.describe()
 
     def do_leftovers(self, thorough: bool) -> list[dict[str, Any]]:

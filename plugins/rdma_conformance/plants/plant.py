@@ -24,6 +24,7 @@ class Plant:
     stray_byte: bool = False  # the byte behind the range of the operation is written, too
     instead: Mapping[str, Any] = field(default_factory=dict)  # fields of the case, performed so
     leak: bool = False  # a page stays pinned
+    leaves: str | None = None  # what stays behind after the case, as `endpoint.leaving` has it
     says: tuple[str, ...] = ()  # lines that the kernel logs
     misbehave: str | None = None  # "hang" or "die" instead of performing the case
 
