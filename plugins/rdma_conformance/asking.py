@@ -13,7 +13,7 @@ from conformance.spec.memory import AnyPrefix
 from conformance.spec.model import Case, Expectation, Observation, Outcome, wire
 from conformance.spec.vocabulary import Verdict
 from rdma_conformance.catalogue import Requirement
-from rdma_conformance.deviations import Deviation
+from rdma_conformance.deviations import KERNEL, LEAK, Deviation
 from rdma_conformance.endpoint.client import WorkerDied, WorkerError, WorkerHung
 from rdma_conformance.exclusive import hold
 from rdma_conformance.fabric import Fabric
@@ -59,6 +59,7 @@ def ask(  # noqa: PLR0917  what a case is asked of, and who looks on
     """
     watch.begin()
     found = _ask(question, fabric, bound_s)
+    also = question.deviation.also if question.deviation else ()
     try:
         leftovers = fabric.leftovers(thorough=last)
     except (WorkerDied, WorkerHung, WorkerError) as failure:
@@ -66,8 +67,8 @@ def ask(  # noqa: PLR0917  what a case is asked of, and who looks on
         reason = f"while looking for what was left behind: {trouble.reason}"
         found = worsen(found, trouble.verdict, reason)
     else:
-        found = (leaks or Leaks()).end(found, leftovers)
-    return watch.end(found)
+        found = (leaks or Leaks()).end(found, leftovers, LEAK in also)
+    return watch.end(found, KERNEL in also)
 
 
 def _ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:

@@ -35,12 +35,15 @@ class KernelWatch:
         """A case begins: what was logged until now is not its doing, but is not lost either."""
         self._before = find_trouble(self._log.read() or "", self._driver)
 
-    def end(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The record of the case that began last, in the light of what the kernel said."""
+    def end(self, record: dict[str, Any], listed: bool = False) -> dict[str, Any]:
+        """The record of the case that began last, in the light of what the kernel said.
+
+        `listed`: by its known deviation the kernel warns; see `worsen`.
+        """
         during = find_trouble(self._log.read() or "", self._driver)
         for trouble, when in ((during, DURING), (self._before, BEFORE)):
             if trouble is not None:
-                record = blame(record, trouble, when)
+                record = blame(record, trouble, when, listed and when == DURING)
         self._before = None
         return record
 
@@ -48,9 +51,11 @@ class KernelWatch:
         self._log.close()
 
 
-def blame(record: dict[str, Any], trouble: Trouble, when: str) -> dict[str, Any]:
+def blame(
+    record: dict[str, Any], trouble: Trouble, when: str, listed: bool = False
+) -> dict[str, Any]:
     """`record` with the kernel's lines, and a verdict that is no better than theirs."""
-    worse = worsen(record, trouble.verdict, _reason(trouble, when))
+    worse = worsen(record, trouble.verdict, _reason(trouble, when), listed)
     return worse | {"kernel": [*record["kernel"], *trouble.lines]}
 
 

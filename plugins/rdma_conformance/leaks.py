@@ -16,16 +16,23 @@ class Leaks:
         self._asked: deque[str] = deque(maxlen=EVERY)  # a leftover is of one of so many
 
     def end(
-        self, record: Mapping[str, Any], leftovers: Iterable[Mapping[str, Any]]
+        self,
+        record: Mapping[str, Any],
+        leftovers: Iterable[Mapping[str, Any]],
+        listed: bool = False,
     ) -> dict[str, Any]:
-        """The record of the case that was asked last, in the light of what was left behind."""
+        """The record of the case that was asked last, in the light of what was left behind.
+
+        `listed`: by its known deviation the driver keeps something; see `worsen`.
+        """
         self._asked.append(record["case"])
         found = dict(record)
         for each in leftovers:
             driver = each["whose"] == DRIVER
             verdict = Verdict.FAIL if driver else Verdict.ERROR
             kept = "the driver kept" if driver else "this suite's own fault"
-            found = worsen(found, verdict, f"{kept}: {each['what']}{self._span(each['cases'])}")
+            reason = f"{kept}: {each['what']}{self._span(each['cases'])}"
+            found = worsen(found, verdict, reason, listed and each["cases"] == 1)
         return found
 
     def _span(self, cases: int) -> str:

@@ -7,12 +7,17 @@ from conformance.spec.vocabulary import Verdict
 from rdma_conformance.outcomes import BAD
 
 
-def worsen(record: Mapping[str, Any], verdict: Verdict, reason: str) -> dict[str, Any]:
+def worsen(
+    record: Mapping[str, Any], verdict: Verdict, reason: str, listed: bool = False
+) -> dict[str, Any]:
     """`record` with a verdict that is no better than `verdict`, of ERROR, FAIL and CRASH.
 
-    A FAIL says more than an ERROR, and a CRASH most.
+    A FAIL says more than an ERROR, and a CRASH most. `listed`: the case's known deviation says
+    that a FAIL may come of it, and explains it if the case failed as listed.
     """
     was = Verdict(record["verdict"])
+    if listed and was is Verdict.DEVIATION and verdict is Verdict.FAIL:
+        return {**record, "reason": f"{record['reason']} And as listed, {reason}"}
     if was is Verdict.CRASH or (was in BAD and verdict is Verdict.ERROR):
         verdict = was
     if was in BAD and record["reason"]:

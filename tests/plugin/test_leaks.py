@@ -47,3 +47,14 @@ def test_a_leftover_that_was_found_late_names_the_cases_that_may_have_left_it():
         "the driver kept: 1 page still pinned "
         "(by this case or one of 2 cases asked before it, from a::2 on)"
     )
+
+
+def test_a_known_deviation_may_explain_what_the_driver_keeps():
+    found = Leaks().end(record("DEVIATION", "As listed."), [KEPT], listed=True)
+    assert (found["verdict"], found["deviation"]) == ("DEVIATION", "RXE-001")
+    assert found["reason"] == "As listed. And as listed, the driver kept: 1 page still pinned"
+    # Only of a case that failed as listed, of that case alone, and no fault of the suite.
+    assert Leaks().end(record(), [KEPT], listed=True)["verdict"] == "FAIL"
+    assert Leaks().end(record("DEVIATION", "x"), [FORGOT], listed=True)["verdict"] == "ERROR"
+    late = {**KEPT, "cases": 2}
+    assert Leaks().end(record("DEVIATION", "x"), [late], listed=True)["verdict"] == "FAIL"

@@ -231,6 +231,7 @@ def test_a_case_that_makes_the_kernel_warn_fails_though_its_answer_is_right(run,
     )
     header, *cases, _ = results(pytester)
     assert header["kernel_watch"] == "on"
+    assert header["leak_guard"] == "on"
     assert [len(case["kernel"]) for case in cases if case["verdict"] == "FAIL"] == [1]
     assert not any(case["kernel"] for case in cases if case["verdict"] == "PASS")
     assert not (pytester.path / "run.running").exists()
