@@ -52,6 +52,7 @@ class Controller:
         self.running: Running | None = None
         self.closing: Closing | None = None
         self.unwritten: str | None = None
+        self.ending: list[Sequence[str]] = []
         self.workers = 0
         self.selected = 0
         self.deselected = 0
@@ -180,10 +181,18 @@ class Controller:
                 return record | {"again": again(report.nodeid, self.run.typed), "duration": 0.0}
         return None
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """xdist: a process has ended, and says what came after its last case."""
+        self.ending += getattr(node, "workeroutput", {}).get("rdma_conformance", [])
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if self.writer is None:
             return
+        if self.workers:  # they watched while they asked; this process only holds the device open
+            self.run.watch.skip()
+        self.ending += self.run.end_workers()
         interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
         self.closing = self._close(int(exitstatus), interrupted)
         try:
@@ -212,6 +221,7 @@ class Controller:
             interrupted=interrupted,
             exit_status=exit_status,
             unwritten=self.unwritten,
+            ending=self.ending,
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

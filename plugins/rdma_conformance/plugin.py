@@ -69,6 +69,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=taken_out)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    # In a process of a distributed run: what it hands over goes when this hook is done.
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["rdma_conformance"] = session.config.stash[RUN].end_workers()
+
+
 @pytest.fixture(scope="session")
 def verify(pytestconfig: pytest.Config) -> Callable[[Case], None]:
     """Ask a case of the device under test and judge the answer: the last line of a test."""

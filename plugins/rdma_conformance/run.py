@@ -81,6 +81,13 @@ class Run:
             "identity": self.identity,
         }
 
+    def end_workers(self) -> list[tuple[str, str]]:
+        """Close both ends: what the kernel complained of since the last case, verdict and words."""
+        if self.fabric is None or self.watch is None:
+            return []
+        self.fabric.end_workers()
+        return self.watch.at_the_end()
+
     def close(self) -> None:
         if self.fabric is not None:
             self.fabric.close()

@@ -59,5 +59,8 @@ class IdealFabric:
     def leftovers(self, thorough: bool = False) -> list[dict[str, Any]]:
         return []
 
+    def end_workers(self) -> None:
+        pass
+
     def close(self) -> None:
         self.closed = True

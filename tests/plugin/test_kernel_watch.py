@@ -67,7 +67,7 @@ def test_a_known_deviation_may_explain_a_warning_and_no_oops(kmsg):
     assert "the kernel complained during the case" in found["reason"]
     assert found["kernel"]
     watch.begin()
-    file.write(b"1,1,1,-;BUG: kernel NULL pointer dereference, address: 0000000000000008\n")
+    file.write(b"1,1,1,-;BUG: KASAN: slab-use-after-free in rxe_x+0x1/0x2 [rdma_rxe]\n")
     assert watch.end(record("DEVIATION", "As listed."), listed=True)["verdict"] == "CRASH"
     file.write(WARNS)  # between two cases: it may be the one before that made it
     watch.begin()

@@ -86,6 +86,10 @@ class Fabric:
         if arrangement is not None:
             arrangement.close()
 
+    def end_workers(self) -> None:
+        """Close both ends; another case would start them anew."""
+        self._drop()
+
     def close(self) -> None:
         """End the workers and remove what was set up."""
         try:
