@@ -58,6 +58,22 @@ def test_what_a_driver_does_not_take_back_is_open_by_no_fault_of_the_suite():
     assert (books.counts[DOMAIN], books.refused[DOMAIN]) == (0, 0)
 
 
+def test_what_a_library_maps_is_seen_at_the_first_of_a_sort():
+    mapped = [10]
+    books = Books(mapped=lambda: mapped[0])
+    first, second = object(), object()
+    with books.opening(QUEUE_PAIR, "rc") as opened:
+        mapped[0] += 2
+        opened(first)
+    with books.opening(QUEUE_PAIR, "rc") as opened:
+        mapped[0] += 5  # not looked at
+        opened(second)
+    assert (books.maps, books.maps_of_sorts()) == ({"rc": 2}, 4)
+    books.closed(first)
+    books.ended_without_library(second)
+    assert (books.counts[QUEUE_PAIR], books.maps_of_sorts()) == (0, 2)
+
+
 def test_a_region_that_moves_pins_other_pages():
     pinned = [4]
     books, region = Books(lambda: pinned[0]), object()

@@ -17,13 +17,17 @@ LW, PAGE = 1, 4096
 class Kernel:
     """What the kernel has of one process, and of others."""
 
-    def __init__(self, own_of_queue_pair=0, pinned_by_queue_pair=0, lacks=()):
+    def __init__(
+        self, own_of_queue_pair=0, pinned_by_queue_pair=0, mapped_by_queue_pair=2, lacks=()
+    ):
+        self.mapped_by_queue_pair = mapped_by_queue_pair
         self.own_of_queue_pair = own_of_queue_pair  # regions that a provider makes for each
         self.pinned_by_queue_pair = pinned_by_queue_pair
         self.lacks = lacks
         self.objects = Counter()
         self.others = Counter()
         self.pinned_kb = 0
+        self.mapped = 0
         self.reads = 0
 
     def everyone(self):
@@ -61,8 +65,9 @@ class Host:
 
     def create(self):
         queue_pair = object()
-        with self.books.opening(QUEUE_PAIR) as opened:
+        with self.books.opening(QUEUE_PAIR, "rc queue pair") as opened:
             self.kernel.objects[QUEUE_PAIR] += 1
+            self.kernel.mapped += self.kernel.mapped_by_queue_pair
             self.kernel.objects[REGION] += self.kernel.own_of_queue_pair
             self.kernel.pinned_kb += self.kernel.pinned_by_queue_pair
             opened(queue_pair)
@@ -71,6 +76,7 @@ class Host:
     def destroy(self, queue_pair):
         self.books.closed(queue_pair)
         self.kernel.objects[QUEUE_PAIR] -= 1
+        self.kernel.mapped -= self.kernel.mapped_by_queue_pair
         self.kernel.objects[REGION] -= self.kernel.own_of_queue_pair
         self.kernel.pinned_kb -= self.kernel.pinned_by_queue_pair
 
@@ -94,7 +100,12 @@ def at_once(monkeypatch):
 def guarded(**played):
     host = Host(Kernel(**played))
     kernel = host.kernel
-    return host, kernel, Guard(host.books, [host], lambda: kernel.pinned_kb, kernel)
+    return host, kernel, guard_of(host, kernel)
+
+
+def guard_of(host, lists):
+    kernel = host.kernel
+    return Guard(host.books, [host], lambda: kernel.pinned_kb, lists, lambda: kernel.mapped)
 
 
 def test_what_comes_and_goes_is_nothing():
@@ -190,7 +201,7 @@ def test_a_device_that_others_use_is_not_read_for_every_case(monkeypatch):
         assert guard.check() == []
     assert kernel.reads == reads
     what = "1 queue pair still in the kernel's list that had been ended"
-    assert guard.check(thorough=True) == [Leftover(DRIVER, what, cases=5)]
+    assert guard.check(thorough=True)[0] == Leftover(DRIVER, what, cases=5)
 
 
 def test_a_provider_with_regions_of_its_own_is_not_blamed():
@@ -214,11 +225,31 @@ def test_a_driver_that_pins_for_queue_pairs_is_not_blamed():
     assert [each.whose for each in guard.check()] == [DRIVER]
 
 
+def test_a_mapping_that_the_library_leaves_is_the_drivers():
+    host, kernel, guard = guarded()
+    host.pool.append((QUEUE_PAIR, host.create()))
+    host.destroy(host.create())
+    assert guard.check(thorough=True) == []
+    kernel.mapped += 1
+    assert guard.check() == [], "mappings are looked at with the lists"
+    [found] = guard.check(thorough=True)
+    assert (found.whose, found.cases) == (DRIVER, 2)
+    assert found.what == "1 mapping of the device's file that no open object needs"
+
+
+def test_a_library_that_shares_mappings_is_not_blamed():
+    host, kernel, guard = guarded(mapped_by_queue_pair=0)
+    assert "mappings only over cases" in guard.describe()
+    host.pool.append((QUEUE_PAIR, host.create()))
+    kernel.mapped += 1  # a page of doorbells, for many
+    assert guard.check(thorough=True) == []
+
+
 def test_lists_that_a_kernel_lacks_are_told():
     host, kernel, guard = guarded(lacks=("srq",))
     assert guard.describe() == "on, without the kernel's lists of srq (Invalid argument)"
     refused = OSError(errno.EPERM, "Operation not permitted")
-    guard = Guard(host.books, [host], lambda: kernel.pinned_kb, refused)
+    guard = guard_of(host, refused)
     assert guard.describe() == (
         "on, without the kernel's lists of qp, cq, mr, pd, srq (Operation not permitted)"
     )

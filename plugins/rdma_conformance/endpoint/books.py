@@ -33,31 +33,42 @@ _NO_QUEUES = (REGION, MAPPING)
 class Entry:
     """An open object: its kind, what making it pinned (VmPin, in kB), and the object.
 
-    `refused`: the driver did not take it back, so that it is open by no fault of the suite.
+    A library does the same for all of a `sort`. `refused`: the driver did not take it back, so that
+    it is open by no fault of the suite.
     """
 
     kind: str
     made: Any
     pinned_kb: int = 0
+    sort: str = ""
     refused: bool = False
 
 
 @dataclass
 class Books:
-    """The open objects of one process. `pinned` tells its VmPin in kB."""
+    """The open objects of one process.
+
+    `pinned` tells its VmPin in kB, `mapped` how often it has the files of devices mapped.
+    """
 
     pinned: Callable[[], int] = lambda: 0
+    mapped: Callable[[], int] | None = None
     counts: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     pinned_kb: int = 0  # by the objects that are open
     turnover: int = 0  # objects of the device, regions apart, that were made or ended so far
     registered: int = 0  # regions that were made or ended so far
     pins_queues: bool = False  # whether the driver pins memory for anything but regions
+    maps: dict[str, int] = field(default_factory=dict)  # by the library, for each of a sort
+    sorts: Counter[str] = field(default_factory=Counter)  # of which the library has its half
     _open: dict[Any, Entry] = field(default_factory=dict)
 
-    def opened(self, kind: str, made: Any, pinned_kb: int = 0, key: Any = None) -> None:
+    def opened(
+        self, kind: str, made: Any, pinned_kb: int = 0, key: Any = None, sort: str = ""
+    ) -> None:
         """An object was made, and is known by itself or by `key`, a tuple."""
-        self._open[_key(made) if key is None else key] = Entry(kind, made, pinned_kb)
+        self._open[_key(made) if key is None else key] = Entry(kind, made, pinned_kb, sort)
+        self.sorts[sort] += 1
         self.counts[kind] += 1
         self.pinned_kb += pinned_kb
         self._turned(kind)
@@ -76,13 +87,22 @@ class Books:
         self.opened(REGION, made, pages * PAGE // 1024, key)
 
     @contextmanager
-    def opening(self, kind: str) -> Iterator[Callable[..., None]]:
+    def opening(self, kind: str, sort: str = "") -> Iterator[Callable[..., None]]:
         """Around a call that makes an object: hand what it made, or its key, to what this gives.
 
-        A call that fails makes none, and what it pins is nobody's.
+        A call that fails makes none, and what it pins is nobody's. How much a library maps for an
+        object is looked at for the first one of its sort: it costs as much as to make one.
         """
         before = self.pinned()
-        yield lambda made, key=None: self.opened(kind, made, self.pinned() - before, key)
+        new = bool(sort) and self.mapped is not None and sort not in self.maps
+        mapped = self.mapped() if new else 0
+
+        def opened(made: Any, key: Any = None) -> None:
+            self.opened(kind, made, self.pinned() - before, key, sort)
+            if new:
+                self.maps[sort] = self.mapped() - mapped
+
+        yield opened
 
     @contextmanager
     def changing(self, made: Any) -> Iterator[None]:
@@ -100,13 +120,24 @@ class Books:
         if entry is None:  # the kernel was asked to end what is not the suite's
             return
         self.counts[entry.kind] -= 1
+        self.sorts[entry.sort] -= 1
         self.refused[entry.kind] -= entry.refused
         self.pinned_kb -= entry.pinned_kb
         self._turned(entry.kind)
 
+    def maps_of_sorts(self) -> int:
+        """How often libraries have device files mapped for what they have, as far as is known."""
+        return sum(number * self.sorts[sort] for sort, number in self.maps.items())
+
     def _turned(self, kind: str) -> None:
         self.turnover += kind not in _NO_QUEUES
         self.registered += kind == REGION
+
+    def ended_without_library(self, made: Any) -> None:
+        """An object was ended in the kernel alone: the library's half of it stays."""
+        entry = self._open[_key(made)]
+        self.closed(made)
+        self.sorts[entry.sort] += 1
 
     def kept(self, made: Any) -> None:
         """The driver refused to end an object: it stays open."""

@@ -6,18 +6,17 @@ Cheap sources are read after every case: VmPin, the number of descriptors, and h
 whole device has. The lists that say whose they are follow when one of those has moved.
 """
 
-import gc
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from conformance.spec.vocabulary import PAGE
-from rdma_conformance.endpoint.accounting import PinnedMemory
+from rdma_conformance.endpoint.accounting import DeviceMappings, PinnedMemory
 from rdma_conformance.endpoint.books import BOOKS, WORDS, Books
+from rdma_conformance.endpoint.descriptors import Descriptors
 from rdma_conformance.endpoint.restrack import LISTS, ResourceLists
 
 T = TypeVar("T")
@@ -28,9 +27,6 @@ SHARE = 20  # where others use the device, too: reading takes one part in so man
 PAGE_KB = PAGE // 1024
 SETTLE_S = 0.5  # how long the kernel may take to let go of what a call has ended
 FILES = "files"  # descriptors, counted as a kind
-DESCRIPTORS = Path("/proc/self/fd")
-# Descriptors that a provider's library may open for itself at any time.
-LIBRARYS = ("/dev/infiniband/", "anon_inode:[infinibandevent]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +84,14 @@ def watch(ends: Sequence[Watched]) -> "Guard":
         lists = ResourceLists(end.name for end in ends)
     except OSError as error:
         lists = error
-    return Guard(BOOKS, ends, PinnedMemory().kilobytes, lists)
+    return Guard(BOOKS, ends, PinnedMemory().kilobytes, lists, DeviceMappings().count)
 
 
 class Guard:
     """Watches over what the process has open, which is what `ends` made.
 
-    `pinned` tells VmPin in kB. `lists` are the kernel's, or the reason why they can't be read.
+    `pinned` tells VmPin in kB, `mapped` how often device files are mapped. `lists` are the
+    kernel's, or the reason why they can't be read.
     """
 
     def __init__(
@@ -103,10 +100,12 @@ class Guard:
         ends: Sequence[Watched],
         pinned: Callable[[], int],
         lists: Lists | OSError,
+        mapped: Callable[[], int],
     ):
         self._books = books
         self._ends = ends
         self._pinned_kb = books.pinned = pinned
+        self._mapped_now = books.mapped = mapped
         self._refused: dict[str, str] = {}  # kinds of which the kernel tells nothing, and why
         self._listed: dict[str, Surplus] = {}
         self._lists = None if isinstance(lists, OSError) else lists
@@ -114,9 +113,7 @@ class Guard:
             self._refused = dict.fromkeys(LISTS, lists.strerror or str(lists))
         self._meet()
         self._held = self._holding()
-        self._count = 0
-        self._descriptors = self._read_descriptors()
-        self._usual_descriptors = len(self._descriptors) - self._kept()[FILES]
+        self._descriptors = Descriptors(self._kept()[FILES])
         self._cases = 0
         self._others = self._count_others()
         self._noisy = False
@@ -131,14 +128,18 @@ class Guard:
                 self._refused[kind] = error.strerror or str(error)
             else:
                 self._listed[kind] = Surplus()
-        pinned = self._unknown_kb()
+        pinned, mapped = self._unknown_kb(), self._unknown_maps()
         with ExitStack() as stack:
             for end in self._ends:
                 stack.enter_context(end.exercise())
             busy = self._surpluses()
             self._reckoned = self._unknown_kb() == pinned
+            # A library that has them for each can't come to have more for all at some later time.
+            each = all(number > 0 for number in self._books.maps.values())
+            each = each and self._unknown_maps() == mapped
         steady = self._reckoned and not self._books.pins_queues
         self._pinned = Surplus(self._unknown_kb(), self._pins_turnover(), steady)
+        self._mapped = Surplus(self._unknown_maps(), self._books.turnover, each)
         for kind, surplus in self._surpluses().items():
             steady = surplus == busy[kind] == 0
             self._listed[kind] = Surplus(surplus, self._books.turnover, steady)
@@ -151,6 +152,7 @@ class Guard:
             told.append(f"without the kernel's lists of {kinds} ({why})")
         unsteady = [kind for kind, each in self._listed.items() if not each.steady]
         unsteady += [] if self._pinned.steady else ["pinned memory"]
+        unsteady += [] if self._mapped.steady else ["mappings"]
         if unsteady:
             told.append(
                 f"{', '.join(unsteady)} only over cases that leave queue pairs and the like as "
@@ -197,28 +199,12 @@ class Guard:
         return [Leftover(SUITE, what) for what in found]
 
     def _left_open(self) -> list[Leftover]:
-        """Descriptors: files, pipes and the like, by what they lead to."""
-        if _count_descriptors() == self._count:
+        """Files, pipes and the like, by what they lead to."""
+        number, names = self._descriptors.left(self._kept()[FILES])
+        if not number:
             return []
-        gc.collect()  # what only a cycle holds is closed with it
-        kept = self._kept()[FILES]
-        before, self._descriptors = self._descriptors, self._read_descriptors()
-        grown = len(self._descriptors) - kept - self._usual_descriptors
-        self._usual_descriptors += grown
-        if grown <= 0:
-            return []
-        names = [name for fd, name in self._descriptors.items() if before.get(fd) != name]
-        what = f"the suite left {_plural(grown, 'descriptor')} open: {', '.join(sorted(names))}"
+        what = f"the suite left {_plural(number, 'descriptor')} open: {', '.join(names)}"
         return [Leftover(SUITE, what)]
-
-    def _read_descriptors(self) -> dict[int, str]:
-        """What each descriptor leads to, without those of the library's own."""
-        self._count = _count_descriptors()
-        found = {}
-        for entry in DESCRIPTORS.iterdir():
-            with suppress(OSError):  # the one by which the directory was read
-                found[int(entry.name)] = str(entry.readlink())
-        return {fd: name for fd, name in found.items() if not name.startswith(LIBRARYS)}
 
     # What the driver left
 
@@ -256,10 +242,18 @@ class Guard:
             elif grown < 0:
                 what = f"the suite has {_counted(-grown, kind)} open that the kernel does not list"
                 found.append(Leftover(SUITE, what, cases))
+        grown = self._mapped.growth(self._unknown_maps(), self._books.turnover)
+        if grown > 0:
+            what = f"{_plural(grown, 'mapping')} of the device's file that no open object needs"
+            found.append(Leftover(DRIVER, what, cases))
         self._others = self._count_others()
         self._read_at = time.monotonic()
         self._cost_s = self._read_at - started
         return found
+
+    def _unknown_maps(self) -> int:
+        """How often device files are mapped beside what is known of the library."""
+        return self._mapped_now() - self._books.maps_of_sorts()
 
     def _surpluses(self) -> dict[str, int]:
         return {kind: self._lists.own(kind) - self._books.counts[kind] for kind in self._listed}
@@ -282,10 +276,6 @@ class Guard:
         while (now := measure()) != usual and time.monotonic() < deadline:
             time.sleep(0.01)
         return now
-
-
-def _count_descriptors() -> int:
-    return sum(1 for _ in DESCRIPTORS.iterdir())
 
 
 def _counted(number: int, kind: str) -> str:

@@ -62,8 +62,12 @@ class BindingQueuePair(QueuePair):
 
     def destroy_by(self, commands: Commands) -> None:
         """End it by the command itself: the library's half stays. Raises VerbsError."""
-        with BOOKS.closing(self._qp):
+        try:
             commands.destroy_queue_pair(self.handle)
+        except VerbsError:
+            BOOKS.kept(self._qp)
+            raise
+        BOOKS.ended_without_library(self._qp)
 
     def bind_by_call(self, window: MW, info: MWBindInfo, wr_id: int) -> int:
         """ibv_bind_mw(), for type 1; returns the rkey that the window is to have."""
@@ -120,7 +124,7 @@ def _created(
         mask = abi.INIT_ATTR_PD | abi.INIT_ATTR_SEND_OPS_FLAGS
         init = QPInitAttrEx(pd=pd, comp_mask=mask, send_ops_flags=flags, **queues)
         try:
-            with BOOKS.opening(QUEUE_PAIR) as opened:
+            with BOOKS.opening(QUEUE_PAIR, "binding queue pair") as opened:
                 made = QPEx(device.context, init)
                 opened(made)
             return made, operations
@@ -128,7 +132,7 @@ def _created(
             if (error.error_code or 0) not in NOT_KNOWN:
                 raise refusal(error, "ibv_create_qp_ex") from None
     try:
-        with BOOKS.opening(QUEUE_PAIR) as opened:
+        with BOOKS.opening(QUEUE_PAIR, "binding queue pair") as opened:
             made = QP(pd, QPInitAttr(**queues))
             opened(made)
         return made, None
