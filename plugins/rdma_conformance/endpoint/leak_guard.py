@@ -44,17 +44,24 @@ class Surplus:
 
     `steady`: only what a driver keeps changes it. Else a provider has some of its own, how much
     depends on the queue pairs and the like: nothing is told over cases that made or ended such.
+    `owed` has been told: it may go at any time.
     """
 
     usual: int = 0
     turnover: int = 0
     steady: bool = True
+    owed: int = 0
 
     def growth(self, now: int, turnover: int) -> int:
         """What was added since it was asked last; from here on that is usual."""
         tellable = self.steady or turnover == self.turnover
         found = now - self.usual if tellable else 0
         self.usual, self.turnover = now, turnover
+        if found < 0:
+            late = min(self.owed, -found)
+            self.owed -= late
+            return found + late
+        self.owed += found
         return found
 
 
@@ -188,15 +195,13 @@ class Guard:
         )
 
     def _forgotten(self) -> list[Leftover]:
+        """Objects. One that is ended late after all is told no second time."""
         before, self._held = self._held, self._holding()
-        found = []
-        for kind in WORDS:
-            grown = self._held[kind] - before[kind]
-            if grown > 0:
-                found.append(f"the suite forgot {_counted(grown, kind)}")
-            elif grown < 0:
-                found.append(f"the suite holds {_counted(-grown, kind)} that its books lack")
-        return [Leftover(SUITE, what) for what in found]
+        return [
+            Leftover(SUITE, f"the suite forgot {_counted(grown, kind)}")
+            for kind in WORDS
+            if (grown := self._held[kind] - before[kind]) > 0
+        ]
 
     def _left_open(self) -> list[Leftover]:
         """Files, pipes and the like, by what they lead to."""
