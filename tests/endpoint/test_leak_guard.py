@@ -170,7 +170,7 @@ def test_what_the_kernel_loses_says_nothing_of_the_driver():
 
 def test_what_a_driver_refused_to_end_is_nobodys_leak():
     host, _, guard = guarded()
-    host.books.kept(host.register())
+    host.books.stayed(host.register())
     assert guard.check(thorough=True) == []
 
 

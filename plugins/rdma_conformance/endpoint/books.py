@@ -139,7 +139,7 @@ class Books:
         self.closed(made)
         self.sorts[entry.sort] += 1
 
-    def kept(self, made: Any) -> None:
+    def stayed(self, made: Any) -> None:
         """The driver refused to end an object: it stays open."""
         entry = self._open.get(_key(made))
         if entry is not None and not entry.refused:
@@ -152,7 +152,7 @@ class Books:
         try:
             yield
         except BaseException:
-            self.kept(made)
+            self.stayed(made)
             raise
         self.closed(made)
 

@@ -95,7 +95,7 @@ class Domain:
     def deregister(self, region: Any) -> None:
         ctypes.set_errno(0)
         if code := _library().ibv_dereg_mr(region):
-            BOOKS.kept(region)
+            BOOKS.stayed(region)
             raise Refused("ibv_dereg_mr", code)
         BOOKS.closed(region)
 

@@ -85,6 +85,6 @@ def deregister(region: MR) -> None:
     try:
         region.close()
     except PyverbsError as error:
-        BOOKS.kept(region)
+        BOOKS.stayed(region)
         raise refusal(error, "ibv_dereg_mr") from None
     BOOKS.closed(region)

@@ -65,7 +65,7 @@ class BindingQueuePair(QueuePair):
         try:
             commands.destroy_queue_pair(self.handle)
         except VerbsError:
-            BOOKS.kept(self._qp)
+            BOOKS.stayed(self._qp)
             raise
         BOOKS.ended_without_library(self._qp)
 
