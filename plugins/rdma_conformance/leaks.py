@@ -13,7 +13,7 @@ class Leaks:
     """Worsens the records of one process, in the order in which their cases were asked."""
 
     def __init__(self) -> None:
-        self._asked: deque[str] = deque(maxlen=EVERY)  # a leftover is of one of so many
+        self._performed: deque[str] = deque(maxlen=EVERY)  # a leftover is of one of so many
 
     def end(
         self,
@@ -25,7 +25,8 @@ class Leaks:
 
         `listed`: by its known deviation the driver keeps something; see `worsen`.
         """
-        self._asked.append(record["case"])
+        if record["observed"] or record["verdict"] != Verdict.NOT_SUPPORTED:
+            self._performed.append(record["case"])
         found = dict(record)
         for each in leftovers:
             driver = each["whose"] == DRIVER
@@ -37,9 +38,9 @@ class Leaks:
 
     def _span(self, cases: int) -> str:
         """Which other cases may have done it."""
-        others = min(cases, len(self._asked)) - 1
+        others = min(cases, len(self._performed)) - 1
         if others < 1:
             return ""
-        first = self._asked[-1 - others]
+        first = self._performed[-1 - others]
         plural = f"one of {others} cases" if others > 1 else "the case"
         return f" (by this case or {plural} asked before it, from {first} on)"

@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance.spec.model import Key
 from conformance.spec.refusal import GRH
-from conformance.spec.vocabulary import Access, Operation, Transport, access_words
+from conformance.spec.vocabulary import PAGE, Access, Operation, Transport, access_words
 from conformance.spec.window import Domain
 from rdma_conformance.endpoint import environment, verbs
 from rdma_conformance.endpoint.agreement import INLINE, SPARE, Case
@@ -147,8 +147,9 @@ class End:
                 made.append(self.queues.create(transport, shared))
         with suppress(VerbsError):
             self.bench.queue_pair("exercise", Domain.OWN)
-        region = {"access": int(Access.LOCAL_WRITE), "length": 1, "page_offset": 0}
-        self.bench.register("exercise", {**region, "domain": Domain.OWN}, 0)
+        for access in (Access.LOCAL_WRITE, Access.LOCAL_WRITE | Access.ON_DEMAND):
+            region = {"access": int(access), "length": 2, "page_offset": PAGE - 1}
+            self.bench.register(f"exercise {access}", {**region, "domain": Domain.OWN}, 0)
         try:
             yield
         finally:

@@ -52,10 +52,17 @@ class Surplus:
     steady: bool = True
     owed: int = 0
 
+    def tells(self, turnover: int) -> bool:
+        """Whether a change is one that the driver has to answer for."""
+        return self.steady or turnover == self.turnover
+
+    def as_usual(self, now: int, turnover: int) -> bool:
+        """Whether there is nothing to tell: a driver may need a moment to come to that."""
+        return now == self.usual or not self.tells(turnover)
+
     def growth(self, now: int, turnover: int) -> int:
         """What was added since it was asked last; from here on that is usual."""
-        tellable = self.steady or turnover == self.turnover
-        found = now - self.usual if tellable else 0
+        found = now - self.usual if self.tells(turnover) else 0
         self.usual, self.turnover = now, turnover
         if found < 0:
             late = min(self.owed, -found)
@@ -214,9 +221,12 @@ class Guard:
     # What the driver left
 
     def _still_pinned(self) -> list[Leftover]:
-        surplus = self._settled(self._unknown_kb, self._pinned.usual)
         self._pinned.steady &= not self._books.pins_queues
-        grown = self._pinned.growth(surplus, self._pins_turnover())
+        turnover = self._pins_turnover()
+        grown = self._pinned.growth(
+            _settled(self._unknown_kb, lambda now: self._pinned.as_usual(now, turnover)),
+            turnover,
+        )
         pages = _plural(abs(grown) // PAGE_KB, "page")
         if grown > 0:
             return [Leftover(DRIVER, f"{pages} still pinned that no open region pinned")]
@@ -235,19 +245,24 @@ class Guard:
     def _still_listed(self) -> list[Leftover]:
         """By the kernel's lists. From here on they have been read."""
         started = time.monotonic()
-        usual = {kind: each.usual for kind, each in self._listed.items()}
-        surpluses = self._settled(self._surpluses, usual)
+        turnover = self._books.turnover
+        surpluses = _settled(
+            self._surpluses,
+            lambda now: all(
+                each.as_usual(now[kind], turnover) for kind, each in self._listed.items()
+            ),
+        )
         cases, self._cases = self._cases, 0
         found = []
         for kind, surplus in surpluses.items():
-            grown = self._listed[kind].growth(surplus, self._books.turnover)
+            grown = self._listed[kind].growth(surplus, turnover)
             if grown > 0:
                 what = f"{_counted(grown, kind)} still in the kernel's list that had been ended"
                 found.append(Leftover(DRIVER, what, cases))
             elif grown < 0:
                 what = f"the suite has {_counted(-grown, kind)} open that the kernel does not list"
                 found.append(Leftover(SUITE, what, cases))
-        grown = self._mapped.growth(self._unknown_maps(), self._books.turnover)
+        grown = self._mapped.growth(self._unknown_maps(), turnover)
         if grown > 0:
             what = f"{_plural(grown, 'mapping')} of the device's file that no open object needs"
             found.append(Leftover(DRIVER, what, cases))
@@ -274,13 +289,13 @@ class Guard:
         """Whether to follow a change that may be another process's doing."""
         return not self._noisy or time.monotonic() - self._read_at > SHARE * self._cost_s
 
-    @staticmethod
-    def _settled(measure: Callable[[], T], usual: T) -> T:
-        """What is measured, once it is as usual or had its time."""
-        deadline = time.monotonic() + SETTLE_S
-        while (now := measure()) != usual and time.monotonic() < deadline:
-            time.sleep(0.01)
-        return now
+
+def _settled(measure: Callable[[], T], usual: Callable[[T], bool]) -> T:
+    """What is measured, once it is as usual or had its time."""
+    deadline = time.monotonic() + SETTLE_S
+    while not usual(now := measure()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return now
 
 
 def _counted(number: int, kind: str) -> str:
