@@ -56,6 +56,7 @@ class Books:
     counts: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     pinned_kb: int = 0  # by the objects that are open
+    events: int = 0  # how often anything was made or ended so far
     turnover: int = 0  # objects of the device, regions apart, that were made or ended so far
     registered: int = 0  # regions that were made or ended so far
     pins_queues: bool = False  # whether the driver pins memory for anything but regions
@@ -130,6 +131,7 @@ class Books:
         return sum(number * self.sorts[sort] for sort, number in self.maps.items())
 
     def _turned(self, kind: str) -> None:
+        self.events += 1
         self.turnover += kind not in _NO_QUEUES
         self.registered += kind == REGION
 
@@ -145,6 +147,7 @@ class Books:
         if entry is not None and not entry.refused:
             self._open[_key(made)] = replace(entry, refused=True)
             self.refused[entry.kind] += 1
+            self.events += 1
 
     @contextmanager
     def closing(self, made: Any) -> Iterator[None]:

@@ -126,7 +126,7 @@ class Guard:
         if isinstance(lists, OSError):
             self._refused = dict.fromkeys(LISTS, lists.strerror or str(lists))
         self._meet()
-        self._held = self._holding()
+        self._held, self._events = self._holding(), books.events
         self._descriptors = Descriptors(self._kept()[FILES])
         self._cases = 0
         self._others = self._count_others()
@@ -203,6 +203,9 @@ class Guard:
 
     def _forgotten(self) -> list[Leftover]:
         """Objects. One that is ended late after all is told no second time."""
+        if self._books.events == self._events:
+            return []
+        self._events = self._books.events
         before, self._held = self._held, self._holding()
         return [
             Leftover(SUITE, f"the suite forgot {_counted(grown, kind)}")
@@ -278,12 +281,12 @@ class Guard:
     def _surpluses(self) -> dict[str, int]:
         return {kind: self._lists.own(kind) - self._books.counts[kind] for kind in self._listed}
 
-    def _count_others(self) -> Counter[str]:
+    def _count_others(self) -> dict[str, int]:
         """What the devices have beside what is in the books."""
         if self._lists is None:
-            return Counter()
+            return {}
         everyone, mine = self._lists.everyone(), self._books.counts
-        return Counter({kind: everyone[kind] - mine[kind] for kind in self._listed})
+        return {kind: everyone[kind] - mine[kind] for kind in self._listed}
 
     def _may_read(self) -> bool:
         """Whether to follow a change that may be another process's doing."""

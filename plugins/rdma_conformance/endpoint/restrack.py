@@ -30,14 +30,19 @@ class ResourceLists:
     def __init__(self, devices: Iterable[str]):
         """Raises OSError when the kernel does not tell."""
         self._selectors = [_selector(_device_index(device)) for device in set(devices)]
+        self._told = b""
+        self._everyone: Counter[str] = Counter()
 
     def everyone(self) -> Counter[str]:
         """How many objects there are, whoever has them: a message a device."""
-        found: Counter[str] = Counter()
-        for selector in self._selectors:
-            for body in _ask(CMD_RES_GET, selector, NLM_F_REQUEST):
-                found.update(dict(_summary(body)))
-        return found
+        told = b"".join(
+            body
+            for selector in self._selectors
+            for body in _ask(CMD_RES_GET, selector, NLM_F_REQUEST)
+        )
+        if told != self._told:  # to take it apart costs more than to ask for it
+            self._told, self._everyone = told, _summary(told)
+        return self._everyone
 
     def own(self, kind: str) -> int:
         """How many objects of a kind of `LISTS` this process has. Raises OSError."""
@@ -130,13 +135,16 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         at += size + 3 & ~3
 
 
-def _summary(body: bytes) -> Iterator[tuple[str, int]]:
-    for kind, table in _attributes(body):
+def _summary(told: bytes) -> Counter[str]:
+    """The numbers of objects by kind, over all the devices of which it is told."""
+    numbers: Counter[str] = Counter()
+    for kind, table in _attributes(told):
         if kind == ATTR_SUMMARY:
             for _, entry in _attributes(table):
                 found = dict(_attributes(entry))
                 name = found[ATTR_SUMMARY_NAME].rstrip(b"\0").decode()
-                yield name, struct.unpack("=Q", found[ATTR_SUMMARY_NUMBER])[0]
+                numbers[name] += struct.unpack("=Q", found[ATTR_SUMMARY_NUMBER])[0]
+    return numbers
 
 
 def _regions(body: bytes) -> Iterator[tuple[int, int]]:
