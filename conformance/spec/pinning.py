@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from conformance.spec.buffer import OVER_LIMIT, Backing, Buffer, BufferRegistration, Verb
 from conformance.spec.model import Capabilities, Expectation, Outcome
+from conformance.spec.umem import untold
 from conformance.spec.vocabulary import PAGE, Access, Status, Verdict
 
 FILES = frozenset({Backing.READ_ONLY_PRIVATE_FILE, Backing.READ_ONLY_SHARED_FILE})
@@ -95,14 +96,15 @@ def _of_memory(case: BufferRegistration) -> tuple[Outcome, ...]:
     backing, writes = case.buffer.backing, bool(case.access & WRITABLE)
     if backing is Backing.NO_ACCESS and not writes:
         kept = {"result": ("OK",), "dereg": ("OK",), "left": ([],)}
-        return (refused("EFAULT"), Outcome("registered for reading", kept, Verdict.NOTE))
+        return (*not_pinned(), Outcome("registered for reading", kept, Verdict.NOTE))
     unwritable = backing in READ_ONLY and writes
     if case.buffer.hole is not None or backing in UNPINNABLE or unwritable:
-        return (refused("EFAULT"),)
+        return not_pinned()
     # Kernels before 6.2 asked for the right to write in any case; newer ones refuse to write a
     # file whose file system is to be told of dirty pages.
     if backing in FILES or (backing is Backing.SHARED_FILE and writes):
-        return (_registered(case), refused("EFAULT", verdict=Verdict.NOTE))
+        errnos = ("EFAULT", *untold("EFAULT"))
+        return (_registered(case), refused(*errnos, verdict=Verdict.NOTE))
     return (_registered(case),)
 
 
@@ -112,6 +114,11 @@ def _overflow_errnos(buffer: Buffer) -> tuple[str, ...]:
     if 0 < buffer.length < ADDRESS_SPACE:
         return ("EFAULT", "EINVAL", "ENOMEM")  # a hole, or more than is taken at all
     return ("EINVAL", "ENOMEM", "EFAULT", "EOPNOTSUPP")
+
+
+def not_pinned() -> tuple[Outcome, ...]:
+    """The answers to memory that can't be pinned: clean refusals, with or without its errno."""
+    return (refused("EFAULT"), refused(*untold("EFAULT"), verdict=Verdict.NOTE))
 
 
 def refused(*errnos: str, verdict: Verdict = Verdict.PASS) -> Outcome:

@@ -104,8 +104,10 @@ def _completion(case: Transfer) -> dict[str, Any]:
 def refused(case: Transfer, name: str, status: Status, **facts: tuple[Any, ...]) -> Outcome:
     """A refusal: an error at the requester, both QPs in ERR, and not one byte changed."""
     if case.await_event:
-        events = facts["responder_events"]
-        return Outcome(name, {"requester": (status.name,), "responder_events": events})
+        told = {"requester": (status.name,), "responder_events": facts["responder_events"]}
+        if case.operation is Operation.WRITE_IMM:  # else neither receive nor event need tell it
+            told["receives"] = facts.get("receives", ([FLUSHED, FLUSHED],))
+        return Outcome(name, told)
     if case.recover:  # how it is told is asked elsewhere
         return Outcome(name, {"requester": _ERRORS, "recovery": ("as before",)})
     return Outcome(

@@ -8,6 +8,7 @@ from enum import IntFlag, StrEnum
 from typing import Any
 
 from conformance.spec.model import ALL_RIGHTS, Capabilities, Expectation, Outcome
+from conformance.spec.umem import untold
 from conformance.spec.vocabulary import Access, Status, Verdict
 
 FEWER = Access.LOCAL_WRITE | Access.REMOTE_READ  # of ALL_RIGHTS: no remote write, no atomics
@@ -125,6 +126,9 @@ def expect(case: Reregistered, caps: Capabilities, seed: int) -> Expectation:
         Outcome("refused, the old region holds", {**facts, "old": (SUCCESS,)}),
         Outcome("refused, the region is useless", {**facts, "old": (REFUSED,)}, Verdict.NOTE),
     )
+    if case.fault is Fault.UNMAPPED:
+        facts = {**facts, "result": untold("EFAULT"), "old": (SUCCESS, REFUSED)}
+        outcomes += (Outcome("refused for another cause", facts, Verdict.NOTE),)
     return Expectation(name, outcomes, control=control)
 
 

@@ -19,16 +19,23 @@ from rdma_conformance.exclusive import hold
 from rdma_conformance.fabric import Fabric
 from rdma_conformance.kernel_watch import KernelWatch
 from rdma_conformance.leaks import Leaks
+from rdma_conformance.twice import join
 from rdma_conformance.verdict import Difference, Judgement, control_differences, judge
 from rdma_conformance.worsening import worsen
 
 ALONE = (Limit, Killed)  # they fill the device, or count all that is on it
 ASKED = "asked"  # the worker's word for the phase in which the driver is asked
 
+# What became of a case's positive control.
+SUCCEEDED, REFUSED, UNKNOWN, NOT_ASKED = "succeeded", "refused", "unknown", "not asked"
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A case of a suite with the rule that it asks and what is known of the device."""
+    """A case of a suite with the rule that it asks and what is known of the device.
+
+    `twice` asks it again as soon as it has answered.
+    """
 
     case_id: str
     case: Case
@@ -36,6 +43,7 @@ class Question:
     deviation: Deviation | None
     seed: int
     hazard: bool = False
+    twice: bool = False
 
 
 def case_seed(case_id: str, run_seed: int) -> int:
@@ -59,6 +67,8 @@ def ask(  # noqa: PLR0917  what a case is asked of, and who looks on
     """
     watch.begin()
     found = _ask(question, fabric, bound_s)
+    if question.twice and found["observed"]:  # what hung or died once is not asked for it again
+        found = join(found, _ask(question, fabric, bound_s))
     also = question.deviation.also if question.deviation else ()
     try:
         leftovers = fabric.leftovers(thorough=last)
@@ -84,21 +94,22 @@ def _ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
         if control.unclaimed is not None:
             reason = f"its positive control needs more: {control.unclaimed}"
             judgement = Judgement(Verdict.NOT_SUPPORTED, reason=reason)
-            return record(question, expectation, {}, judgement)
+            return record(question, expectation, {}, judgement, NOT_ASKED)
         cases.insert(0, expectation.control)
     try:
         with hold(fabric.device, alone=isinstance(question.case, ALONE)):
             patience_s = bound_s * effort(question.case)
             observations = fabric.perform(cases, question.seed, patience_s)
     except (WorkerDied, WorkerHung, WorkerError) as failure:
-        return record(question, expectation, {}, _worker_failure(failure))
+        became = UNKNOWN if control else None
+        return record(question, expectation, {}, _worker_failure(failure), became)
     observed = observations[-1]
     if control is not None:
         judgement = _judge_control(control, observations)
         if judgement is not None:
-            return record(question, expectation, observations[0], judgement)
+            return record(question, expectation, observations[0], judgement, REFUSED)
     judgement = judge(expectation, question.requirement.level, observed, question.deviation)
-    return record(question, expectation, observed, judgement)
+    return record(question, expectation, observed, judgement, SUCCEEDED if control else None)
 
 
 def _judge_control(control: Expectation, observations: list[Observation]) -> Judgement | None:
@@ -125,8 +136,9 @@ def record(
     expectation: Expectation,
     observed: Mapping[str, Any],
     judgement: Judgement,
+    control: str | None = None,
 ) -> dict[str, Any]:
-    """The JSON form of a judged case."""
+    """The JSON form of a judged case; `control` is what became of its control, if it has one."""
     rule = question.requirement
     return {
         "case": question.case_id,
@@ -145,6 +157,9 @@ def record(
         "seed": question.seed,
         "hazard": question.hazard,
         "kernel": [],
+        "left": [],
+        "control": control,
+        "twice": None,
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.spec.vocabulary import Level, Verdict
 from rdma_conformance.catalogue import Catalogue
 from rdma_conformance.outcomes import ASKED, BAD
-from rdma_reports.lines import worse
+from rdma_reports.lines import count_checks, worse
 
 CONFORMING = "CONFORMING"
 NOT_CONFORMING = "NOT CONFORMING"
@@ -30,6 +30,10 @@ class Tally:
 
     def counts(self) -> Counter[str]:
         return Counter(record["verdict"] for record in self.records.values())
+
+    def checks(self) -> dict[str, int]:
+        """The number of refusals, controls, cases asked twice and unstable ones."""
+        return count_checks((each["control"], each["twice"]) for each in self.records.values())
 
     def deviations(self) -> Counter[str]:
         """Number of cases that failed as listed, by the id of the deviation."""

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conformance.spec import oracle
-from rdma_conformance import allure_results, collection, junit, outcomes, terminal
+from rdma_conformance import allure_results, collection, junit, outcomes, terminal, twice
 from rdma_conformance.asking import unasked
 from rdma_conformance.closing import Closing, Tally, close, partial
 from rdma_conformance.deviations import overdue
@@ -86,9 +86,13 @@ class Controller:
             self.run.watch.describe(self.run.options.peer),
             self.run.guarded,
         )
+        lines.append(f"asked twice: {self._twice()}")
         if self.run.options.plant:
             lines.append(f"PLANTED FAULT: {self.run.options.plant}; this run can't be CONFORMING")
         return lines
+
+    def _twice(self) -> str:
+        return twice.describe(self.run.options.twice, self.run.options.seed)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -132,6 +136,7 @@ class Controller:
             planted=self.run.options.plant,
             kernel_watch=self.run.watch.describe(self.run.options.peer),
             leak_guard=self.run.guarded,
+            twice=self._twice(),
         )
         path = self.run.run_file()
         with suppress(OSError):  # the writer says what is wrong with the place
@@ -201,6 +206,7 @@ class Controller:
                 exit_status=self.closing.exit_status,
                 interrupted=interrupted,
                 unasked=self.tally.unasked(self.run.catalogue),
+                checks=self.tally.checks(),
             )
         except RunFileError as error:
             self.unwritten = str(error)
@@ -232,6 +238,8 @@ class Controller:
         for line in terminal.table(self.tally.records.values()):
             write(line)
         write("")
+        for line in terminal.checks(self.tally.checks()):
+            write(line)
         write(f"run file: {self.writer.path}")
         for line in terminal.next_steps(self._shown_path(), self.tally.bad()):
             write(line)
@@ -246,6 +254,8 @@ class Controller:
         line = terminal.verdict_line(
             self.closing.verdict, counts, self.tally.deviations(), self.closing.why
         )
+        if unstable := self.tally.checks()["unstable"]:
+            line += f"; {unstable} unstable"
         write(line, **_BOLD, **_colour(self.closing))
 
 

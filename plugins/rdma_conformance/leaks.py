@@ -1,7 +1,7 @@
 """What the leak guard of the endpoints found, laid at the door of a case."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.spec.vocabulary import Verdict
@@ -18,7 +18,7 @@ class Leaks:
     def end(
         self,
         record: Mapping[str, Any],
-        leftovers: Iterable[Mapping[str, Any]],
+        leftovers: Sequence[Mapping[str, Any]],
         listed: bool = False,
     ) -> dict[str, Any]:
         """The record of the case that was asked last, in the light of what was left behind.
@@ -27,7 +27,7 @@ class Leaks:
         """
         if record["observed"] or record["verdict"] != Verdict.NOT_SUPPORTED:
             self._performed.append(record["case"])
-        found = dict(record)
+        found = {**record, "left": [each["what"] for each in leftovers]}
         for each in leftovers:
             driver = each["whose"] == DRIVER
             verdict = Verdict.FAIL if driver else Verdict.ERROR

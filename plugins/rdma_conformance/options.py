@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rdma_conformance import twice
 from rdma_conformance.plants import PLANTS
 
 DEFAULT_BOUND_S = 30.0
@@ -33,6 +34,7 @@ class Options:
     profile: str
     bound_s: float
     seed: int
+    twice: str  # of the form twice.FORM
     plant: str | None
 
 
@@ -123,6 +125,14 @@ def add_options(parser: pytest.Parser) -> None:
         help="seed of the bytes that the cases carry (default: %(default)s)",
     )
     add(
+        "--twice",
+        default=twice.DEFAULT,
+        metavar="N|N%|all|0",
+        help="how many of the cases, drawn by --seed, are asked twice: when the two answers do not "
+        "agree the case is unstable and has the worse verdict. Hazards never are; what takes long "
+        "only by 'all' (default: 1%%, rounded up)",
+    )
+    add(
         "--plant",
         metavar="NAME",
         choices=sorted(PLANTS),
@@ -143,6 +153,10 @@ def read_options(config: pytest.Config) -> Options:
         raise pytest.UsageError(f"--port {get('--port')}: ports are counted from 1")
     if get("--device") == "":
         raise pytest.UsageError("--device is empty: name a device, as --list-devices shows it")
+    if not twice.FORM.fullmatch(get("--twice")):
+        raise pytest.UsageError(
+            f"--twice {get('--twice')}: give a number of cases, a share such as 5%, all, or 0"
+        )
     for path in get("--deviations"):
         if not path.is_file():
             raise pytest.UsageError(f"--deviations {path}: there is no such file")
@@ -163,5 +177,6 @@ def read_options(config: pytest.Config) -> Options:
         profile=get("--profile"),
         bound_s=bound_s,
         seed=get("--seed"),
+        twice=get("--twice"),
         plant=get("--plant"),
     )

@@ -77,6 +77,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         output["rdma_conformance"] = session.config.stash[RUN].end_workers()
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    # Last: -k, -m and --deselect have taken out what is not asked.
+    session.config.stash[RUN].draw(filter(collection.is_case, session.items))
+
+
 @pytest.fixture(scope="session")
 def verify(pytestconfig: pytest.Config) -> Callable[[Case], None]:
     """Ask a case of the device under test and judge the answer: the last line of a test."""

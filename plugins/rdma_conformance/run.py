@@ -2,7 +2,7 @@
 
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
 from rdma_conformance.suites import root_of
 from rdma_conformance.terminal import failure_block
+from rdma_conformance.twice import draw
 
 
 class NotConforming(Exception):
@@ -52,6 +53,7 @@ class Run:
     leaks: Leaks = field(default_factory=Leaks)
     item: pytest.Item | None = None
     last_item: bool = False  # no other follows in this process
+    twice: frozenset[str] = frozenset()  # ids of the cases that are asked twice
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def open(self) -> Fabric:
@@ -113,12 +115,22 @@ class Run:
             name,
         )
         hazard = self.item.get_closest_marker("hazard") is not None
-        question = Question(name, case, rule, deviation, case_seed(name, self.options.seed), hazard)
+        seed = case_seed(name, self.options.seed)
+        question = Question(name, case, rule, deviation, seed, hazard, name in self.twice)
         started = time.perf_counter()
         record = ask(question, fabric, self.options.bound_s, self.watch, self.leaks, self.last_item)
         self.keep(self.item, record, time.perf_counter() - started)
         if Verdict(record["verdict"]) in BAD:
             raise NotConforming(failure_block(record))
+
+    def draw(self, items: Iterable[pytest.Item]) -> None:
+        """Draw the cases among `items` that are asked twice; hazards never are."""
+        cases = (
+            (case_id(item), item.callspec.params["case"])
+            for item in items
+            if not item.get_closest_marker("hazard")
+        )
+        self.twice = draw(cases, self.options.twice, self.options.seed)
 
     def links(self) -> dict[str, str]:
         """The address of each source that has one, by its words in a record, and of deviations."""
@@ -132,6 +144,8 @@ class Run:
 
     def keep(self, item: pytest.Item, record: dict[str, Any], duration_s: float) -> None:
         record["again"] = again(item.nodeid, self.typed)
+        if record["twice"] and record["twice"]["unstable"]:
+            record["again"] += " --twice all"
         record["duration"] = round(duration_s, 6)
         self.records[item.nodeid] = record
         allure_results.attach_record(item.nodeid, record)

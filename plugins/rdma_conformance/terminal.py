@@ -2,7 +2,7 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.spec.model import Transfer, wire
@@ -49,6 +49,7 @@ def failure_block(record: Mapping[str, Any]) -> str:
             label = "observed" if first else ""
             lines.append(_field(label, f"{difference['fact']} {seen}"))
             first = False
+    lines += _unstable(record.get("twice"))
     if record["reason"]:
         lines.append(_field("reason", record["reason"]))
     kernel = record["kernel"]
@@ -60,6 +61,18 @@ def failure_block(record: Mapping[str, Any]) -> str:
     if record.get("again"):
         lines.append(f"  {'again':<{_LABEL}}{record['again']}")
     return "\n".join(lines)
+
+
+def _unstable(twice: Mapping[str, Any] | None) -> Iterator[str]:
+    """Both answers of an unstable case: the facts in which they differ."""
+    if twice is None or not twice["unstable"]:
+        return
+    first, then = (answer["observed"] for answer in twice["answers"])
+    changed = [fact for fact in {**first, **then} if first.get(fact) != then.get(fact)]
+    for label, answer in (("first", first), ("then", then)):
+        for fact in changed:
+            seen = fact_words(fact, answer[fact]) if fact in answer else "not observed"
+            yield _field(label, f"{fact} {seen}")
 
 
 def _name(name: str, first: bool) -> str:
@@ -146,6 +159,19 @@ def table(records: Iterable[Mapping[str, Any]]) -> list[str]:
     for area in sorted(counts):
         cells = "".join(f"{counts[area][verdict]:>{len(verdict) + 3}}" for verdict in shown)
         lines.append(area.ljust(width) + cells)
+    return lines
+
+
+def checks(counts: Mapping[str, int]) -> list[str]:
+    """What the run did to be trusted, as `count_checks` counts it."""
+    refusals, controls = counts["refusals"], counts["controls"]
+    told = "each" if refusals == controls else f"{controls} of them"
+    lines = []
+    if refusals:
+        lines.append(f"refusals: {refusals} asked, {told} after its positive control had succeeded")
+    if counts["twice"]:
+        plural = "s" if counts["twice"] > 1 else ""
+        lines.append(f"asked twice: {counts['twice']} case{plural}, {counts['unstable']} unstable")
     return lines
 
 

@@ -93,6 +93,8 @@ def case_result(
         ]
         + _own_links(record, setting),
     }
+    if _unstable(record):
+        details = {"message": record["reason"], **(details or {}), "flaky": True}
     if details:
         data["statusDetails"] = details
     return data
@@ -130,6 +132,9 @@ def evidence(
         parts += ["kernel log", "  not readable for this user"]
     else:
         parts += ["kernel log", kernel_log.rstrip() or "  nothing was logged during the case"]
+    if _unstable(record):
+        for number, answer in enumerate(record["twice"]["answers"], 1):
+            parts += [f"answer {number}: {answer['verdict']}", _lines(answer["observed"])]
     if captured:
         parts += ["captured", captured]
     return "\n".join(parts) + "\n"
@@ -171,9 +176,15 @@ def _details(record: Mapping[str, Any], block: str | None) -> dict[str, Any] | N
     message = block or record["reason"] or record["title"]
     if verdict == "DEVIATION":
         return {"known": True, "message": f"known deviation {record['deviation']}\n\n{message}"}
-    if verdict == "FIXED":
+    if verdict == "FIXED" and not _unstable(record):
         message = f"delete {record['deviation']} from the deviations: it passes now\n\n{message}"
     return {"message": message}
+
+
+def _unstable(record: Mapping[str, Any]) -> bool:
+    """Whether the case was asked twice and did not answer alike."""
+    twice = record.get("twice")
+    return bool(twice and twice["unstable"])
 
 
 def _description(record: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from rdma_reports.commands import (
     compare,
     deviations,
     explain,
+    faults,
     junit,
     matrix,
     statement,
@@ -21,11 +22,23 @@ from rdma_reports.commands.sharing import INTERRUPTED, UNUSABLE
 from rdma_reports.errors import ReportError
 from rdma_reports.runfile import RunFileError
 
-_COMMANDS = (explain, matrix, compare, statement, bundle, deviations, junit, allure, validate)
+_COMMANDS = (
+    explain,
+    faults,
+    matrix,
+    compare,
+    statement,
+    bundle,
+    deviations,
+    junit,
+    allure,
+    validate,
+)
 _EXAMPLES = """\
 examples:
   rdma-conformance matrix results/ -o matrix.html        all devices on one page
   rdma-conformance explain MR-RIGHT-READ                 a rule, its sources, its deviations
+  rdma-conformance faults                                which planted fault each check has caught
   rdma-conformance compare yesterday.ndjson today.ndjson what changed; exit status 1 if worse
   rdma-conformance statement results/mlx5_0.ndjson -o statement.pdf
   rdma-conformance bundle results/mlx5_0.ndjson --redact

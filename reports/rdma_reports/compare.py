@@ -60,6 +60,8 @@ class Change:
         old = self.before.verdict if self.before else "absent"
         new = self.after.verdict if self.after else "absent"
         told = old if old == new else f"{old} -> {new}"
+        if self.after and self.after.unstable:
+            told += ", unstable"
         if not (self.before and self.after and self.before.observed and self.after.observed):
             return told
         facts_told = [

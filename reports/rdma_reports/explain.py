@@ -8,7 +8,9 @@ from difflib import get_close_matches
 
 from rdma_conformance.catalogue import Catalogue, Requirement, Source
 from rdma_conformance.deviations import Deviation
+from rdma_conformance.plants import PLANTS
 from rdma_reports.errors import ReportError
+from rdma_reports.faults import way
 from rdma_reports.pages import render
 
 _LEVELS = {
@@ -34,7 +36,17 @@ class Explanation:
             ("Why", self.rule.why),
             ("What the cases do", self.rule.asked),
             ("What usually causes a failure", self.rule.failure),
+            ("Planted faults that its check has caught", _faults(self.rule.id)),
         )
+
+
+def _faults(requirement: str) -> str:
+    """The faults in words, performed ones first."""
+    found = sorted(
+        (each for each in PLANTS.values() if each.breaks == requirement),
+        key=lambda each: not each.performed,
+    )
+    return "; ".join(f"{each.name} ({way(each)}): {each.summary}" for each in found) + "."
 
 
 def explain(name: str, catalogue: Catalogue, deviations: Iterable[Deviation]) -> Explanation:

@@ -50,7 +50,9 @@ def as_junit(run: Run) -> bytes:
 def case_properties(record: Mapping[str, Any]) -> dict[str, str]:
     """What a testcase tells beside its verdict, from a result's JSON form."""
     names = ("requirement", "level", "verdict", "deviation")
-    return {name: _clean(record[name]) for name in names if record[name]}
+    found = {name: _clean(record[name]) for name in names if record[name]}
+    twice = record.get("twice")
+    return found | ({"unstable": "yes"} if twice and twice["unstable"] else {})
 
 
 def _case(suite: ET.Element, result: Result) -> None:

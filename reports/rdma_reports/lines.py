@@ -3,7 +3,7 @@
 runfile.schema.json describes that form.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -41,6 +41,7 @@ class Header:
     workers: int
     kernel_watch: str | None = None  # what is watched, or why nothing is
     leak_guard: str | None = None  # what is watched, and what is not
+    twice: str | None = None  # which cases are asked twice, in words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,14 @@ class Result:
     duration: float
     hazard: bool = False
     kernel: Sequence[str] = ()  # lines in which the kernel complained
+    left: Sequence[str] = ()  # what was left behind, by the driver or the suite
+    control: str | None = None  # what became of the positive control; None: the case has none
+    twice: Mapping[str, Any] | None = None  # both answers, of a case that was asked twice
+
+    @property
+    def unstable(self) -> bool:
+        """Whether the case was asked twice and did not answer alike."""
+        return self.twice is not None and self.twice["unstable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +86,7 @@ class Footer:
     exit_status: int
     interrupted: bool = False
     unasked: Sequence[str] = ()
+    checks: Mapping[str, int] | None = None  # as `count_checks` counts
 
 
 Line = Header | Result | Footer
@@ -100,6 +110,22 @@ def from_dict(data: Any) -> Line:
     if found:
         raise ValueError(found)
     return _KINDS[kind](**{name: value for name, value in data.items() if name != "type"})
+
+
+def count_checks(results: Iterable[tuple[str | None, Mapping[str, Any] | None]]) -> dict[str, int]:
+    """What a run did to be trusted, from `control` and `twice` of the result of each case.
+
+    `refusals`: cases that ask for a refusal, and were asked; `controls`: those of them whose
+    positive control succeeded; `twice`: cases that were asked twice; `unstable`: those of them
+    that did not answer alike.
+    """
+    found = dict.fromkeys(("refusals", "controls", "twice", "unstable"), 0)
+    for control, twice in results:
+        found["refusals"] += control not in (None, "not asked")
+        found["controls"] += control == "succeeded"
+        found["twice"] += twice is not None
+        found["unstable"] += twice is not None and twice["unstable"]
+    return found
 
 
 def worse(verdict: str, than: str) -> bool:

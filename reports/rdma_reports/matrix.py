@@ -124,6 +124,8 @@ def _warnings(run: Run) -> tuple[str, ...]:
         found.append("the run did not end: it has no footer")
     elif run.footer.interrupted:
         found.append("the run was interrupted")
+    if unstable := run.checks["unstable"]:
+        found.append(f"{unstable} cases are unstable: asked twice, they did not answer alike")
     if run.header.deselected:
         found.append(f"{run.header.deselected} cases were deselected")
     if run.footer and run.footer.unasked:

@@ -22,6 +22,7 @@ from rdma_reports.lines import (
     Line,
     Result,
     as_dict,
+    count_checks,
     from_dict,
     worse,
 )
@@ -60,6 +61,11 @@ class Run:
     def counts(self) -> Mapping[str, int]:
         """The number of cases of each verdict that occurs."""
         return Counter(result.verdict for result in self.results.values())
+
+    @cached_property
+    def checks(self) -> Mapping[str, int]:
+        """The number of refusals, controls, cases asked twice and unstable ones."""
+        return count_checks((result.control, result.twice) for result in self.results.values())
 
 
 class RunWriter:
@@ -118,6 +124,7 @@ class RunWriter:
         exit_status: int,
         interrupted: bool = False,
         unasked: Iterable[str] = (),
+        checks: Mapping[str, int] | None = None,
     ) -> None:
         """Writes the footer, with the counts of what was written, and closes the file."""
         footer = Footer(
@@ -126,6 +133,7 @@ class RunWriter:
             exit_status=exit_status,
             interrupted=interrupted,
             unasked=tuple(unasked),
+            checks=checks,
         )
         self._write(footer)
         self._close()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from rdma_conformance.options import DEFAULT_PROFILE, PROFILES
+from rdma_conformance.terminal import checks
 from rdma_reports.devices import facts
 from rdma_reports.pages import render
 from rdma_reports.statement import Statement
@@ -44,5 +45,6 @@ def _rendered(template: str, statement: Statement) -> str:
         device={"device": "device", "driver": "unknown", **run.header.device},
         facts=facts,
         profile=profile(run.header.argv),
+        checks=checks(run.checks),
         rules=len({result.requirement for result in run.results.values()}),
     )

@@ -14,7 +14,11 @@ from rdma_conformance.run import Run
 
 
 def verdicts(
-    run: Run, fabric: Fabric, cases: Iterable[tuple[str, Case]], bound_s: float
+    run: Run,
+    fabric: Fabric,
+    cases: Iterable[tuple[str, Case]],
+    bound_s: float,
+    twice: bool = False,
 ) -> dict[str, dict[str, Any]]:
     """The record of each case by its id, deviations taken into account."""
     identity = fabric.identity
@@ -24,6 +28,7 @@ def verdicts(
         for name, case in cases:
             rule = run.catalogue[oracle.requirement(case)]
             known = match(run.deviations, *system, rule.id, name)
-            question = Question(name, case, rule, known, case_seed(name, run.options.seed))
+            seed = case_seed(name, run.options.seed)
+            question = Question(name, case, rule, known, seed, twice=twice)
             records[name] = ask(question, fabric, bound_s, watch)
     return records

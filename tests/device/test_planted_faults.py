@@ -1,9 +1,10 @@
 """Each planted fault turns exactly the requirement that it breaks red, on the real device.
 
+Of a SHOULD, or what is left to the implementation, it is noted instead.
+
 Asked are all cases that trigger the fault, and a sample of all the others.
 """
 
-from collections import defaultdict
 from dataclasses import replace
 from functools import cache
 
@@ -22,7 +23,8 @@ from rdma_conformance.suites import all_cases, hazardous
 from .asked import verdicts
 
 SAMPLE = 300  # of so many cases, one is asked
-BOUND_S = 5.0
+BOUND_S = 30.0
+HANGS_S = 5.0  # for a fault that never answers
 
 
 @pytest.fixture
@@ -44,6 +46,13 @@ def wired():
     return {name: (case, wire(case)) for name, case in all_cases().items()}
 
 
+def seen(record, plant):
+    """Whether a record shows more than what the fault reports: another fact, or none at all."""
+    facts = {each["fact"] for each in record["differences"]}
+    beside = record["kernel"] or record["left"] or not record["observed"]
+    return bool(facts - plant.reports.keys()) or beside
+
+
 @pytest.mark.parametrize("plant", PLANTS.values(), ids=PLANTS)
 def test_a_planted_fault_breaks_its_requirement_and_no_other(plant, run, fabric):
     triggered = {name: case for name, (case, asked) in wired().items() if plant.when(asked)}
@@ -56,15 +65,17 @@ def test_a_planted_fault_breaks_its_requirement_and_no_other(plant, run, fabric)
     ]
     asked = dict(usual[::SAMPLE]) | triggered
     fabric.plant(plant.name)
-    records = verdicts(run, fabric, asked.items(), BOUND_S)
-    red = defaultdict(list)
+    bound_s = HANGS_S if plant.misbehave == "hang" else BOUND_S
+    records = verdicts(run, fabric, asked.items(), bound_s, twice=plant.alternates)
+    struck = {}
     for name, record in records.items():
-        if record["verdict"] in BAD:
-            red[record["requirement"]].append(f"{record['verdict']} {name}")
-    assert set(red) == {plant.breaks}, dict(red)
-
-
-def test_every_must_has_a_planted_fault(run):
-    broken = {plant.breaks for plant in PLANTS.values()}
-    musts = {rule.id for rule in run.catalogue if rule.level is Level.MUST}
-    assert musts <= broken
+        noted = name in triggered and record["level"] != Level.MUST and record["differences"]
+        if record["verdict"] in BAD or noted:
+            struck[name] = record
+    told = {name: (each["verdict"], each["reason"]) for name, each in struck.items()}
+    assert {each["requirement"] for each in struck.values()} == {plant.breaks}, told
+    if plant.performed:
+        assert any(seen(record, plant) for record in struck.values()), "it is only reported"
+    if plant.alternates:
+        unstable = {name for name, each in records.items() if (each["twice"] or {}).get("unstable")}
+        assert unstable == set(triggered)

@@ -11,7 +11,7 @@ FORGOT = {"whose": "suite", "what": "the suite forgot 1 queue pair", "cases": 1}
 def record(verdict="PASS", reason=None, case="a::b"):
     observed = {} if verdict == "NOT_SUPPORTED" else {"result": "OK"}
     kept = {"case": case, "verdict": verdict, "reason": reason, "deviation": "RXE-001"}
-    return {**kept, "observed": observed}
+    return {**kept, "observed": observed, "left": []}
 
 
 def test_nothing_left_changes_nothing():
@@ -37,6 +37,7 @@ def test_no_verdict_is_better_than_what_was_left(was, left, becomes):
     found = Leaks().end(record(was, "as it was"), left)
     assert found["verdict"] == becomes
     assert all(each["what"] in found["reason"] for each in left)
+    assert found["left"] == [each["what"] for each in left]
     assert found["deviation"] == ("RXE-001" if was == becomes else None)
 
 

@@ -41,6 +41,14 @@ BREAKS_CONTROL = """
 def lie(case, answer):
     return {**answer, "requester": "RETRY_EXC_ERR"} if answer["requester"] == "SUCCESS" else answer
 """
+EVERY_SECOND = """
+times = {}
+def lie(case, answer):
+    times[case] = times.get(case, 0) + 1
+    if case.await_event and case.operation == "read" and times[case] % 2 == 0:
+        return {**answer, "responder_events": []}
+    return answer
+"""
 DIES = """
 from rdma_conformance.endpoint.client import WorkerDied
 def lie(case, answer):
@@ -221,6 +229,55 @@ def test_a_negative_whose_control_fails_is_an_error(run, pytester):
     *_, footer = results(pytester)
     assert set(footer["counts"]) == {"ERROR"}
     assert footer["verdict"] == "INVALID"
+    assert footer["checks"]["refusals"] > footer["checks"]["controls"] == 0
+
+
+def test_each_refusal_is_counted_with_its_control(run, pytester):
+    found = run()
+    *cases, footer = results(pytester)[1:]
+    refusals = len([case for case in cases if case["control"] == "succeeded"])
+    assert footer["checks"] == {
+        "refusals": refusals,
+        "controls": refusals,
+        "twice": 1,
+        "unstable": 0,
+    }
+    found.stdout.fnmatch_lines(
+        [
+            "asked twice: 1% of the cases, drawn by seed 1",
+            f"refusals: {refusals} asked, each after its positive control had succeeded",
+            "asked twice: 1 case, 0 unstable",
+        ]
+    )
+
+
+def test_a_case_that_disagrees_with_itself_is_unstable(run, pytester):
+    assert run("--twice", "0", lie=EVERY_SECOND).ret == 0
+    found = run("--twice", "all", lie=EVERY_SECOND)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(
+        [
+            "FAIL  EVENT-ACCESS-ERR  MUST *",
+            "*first     responder_events [[]QP_ACCESS_ERR]",
+            "*then      responder_events [[]]",
+            "*reason    unstable: first PASS, then FAIL (responder_events)",
+            "*again     pytest 'conformance/remote/test_events.py::*' --device ideal0 --twice all",
+            "asked twice: * cases, 2 unstable",
+            "NOT CONFORMING: 2 FAIL; 2 unstable",
+        ]
+    )
+    header, *cases, footer = results(pytester)
+    assert header["twice"] == "all cases but hazards"
+    assert footer["checks"]["twice"] == len(cases)
+
+
+def test_xdist_asks_the_same_sample_twice(run, pytester):
+    samples = []
+    for more in ((), ("-n2",)):
+        run("--twice", "5", "--seed", "3", *more)
+        samples.append({each["case"] for each in results(pytester)[1:-1] if each["twice"]})
+    assert samples[0] == samples[1]
+    assert len(samples[0]) == 5
 
 
 def test_a_dead_worker_is_a_crash_of_its_case_only(run, pytester):
@@ -334,6 +391,7 @@ def test_collect_only_needs_no_device(run, pytester):
         ((), None, "*name the device to test: --device NAME*"),
         ((), "rxe9", "*there is no device rxe9*"),
         (("--bound", "0"), "ideal0", "*--bound 0: give a number of seconds above 0*"),
+        (("--twice", "most"), "ideal0", "*--twice most: give a number of cases, a share*"),
         (("--bound", "inf"), "ideal0", "*--bound inf: give a number of seconds above 0*"),
         (("--deviations", "nowhere.toml"), "ideal0", "*nowhere.toml: there is no such file*"),
         (("--run-file", "/proc/nowhere/run.ndjson"), "ideal0", "*run file*cannot be written*"),

@@ -30,6 +30,7 @@ OPTIONS = Options(
     profile="standard",
     bound_s=30.0,
     seed=1,
+    twice="1%",
     plant=None,
 )
 NAME, CASE = next(iter(all_cases().items()))

@@ -95,7 +95,10 @@ LIFETIME_ROWS = [
                 **GONE, requester=["REM_ACCESS_ERR"], touched=[[]], registered=["the same index"]
             ),
             # Nothing came of the question, or the key itself is a living one now.
-            Verdict.NOTE: {"registered": ["another index", "the same key"], "dereg": ["OK"]},
+            Verdict.NOTE: [
+                {"registered": ["another index"], "requester": ["REM_ACCESS_ERR"], "touched": [[]]},
+                {"registered": ["the same key"], "dereg": ["OK"]},
+            ],
         },
         CAPS,
     ),

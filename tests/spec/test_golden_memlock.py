@@ -69,15 +69,36 @@ def test_the_books(allowed, capable, steps, results, pinned):
             Row(
                 about.value,
                 Memlock(about, "row", 2 * PAGE, (register(2), register())),
-                {Verdict.PASS: {"results": [["OK", "ENOMEM"]], "pinned_kb": [[8, 8]]}},
+                {
+                    Verdict.PASS: {"results": [["OK", "ENOMEM"]], "pinned_kb": [[8, 8]]},
+                    Verdict.NOTE: {"results": [["OK", "EFAULT"]], "pinned_kb": [[8, 8]]},
+                },
                 ROOM,
             )
             for about in About
         ),
         Row(
+            About.TOO_LOW.value,
+            Memlock(About.TOO_LOW, "row", 0, (register(),)),
+            {
+                Verdict.PASS: {"results": [["EPERM"]], "pinned_kb": [[0]]},
+                Verdict.NOTE: {"results": [["ENOMEM"], ["EFAULT"]], "pinned_kb": [[0]]},
+            },
+            ROOM,
+        ),
+        Row(
+            About.RETURNED.value,
+            Memlock(About.RETURNED, "row", 2 * PAGE, (register(2), deregister(0), register(2))),
+            {Verdict.PASS: {"results": [["OK"] * 3], "pinned_kb": [[8, 0, 8]]}},
+            ROOM,
+        ),
+        Row(
             "MEM-CONTENTION",
             Contention(4, 6),
-            {Verdict.PASS: {"filled": [6], "then": ["ENOMEM"], "left_kb": [0]}},
+            {
+                Verdict.PASS: {"filled": [6], "then": ["ENOMEM"], "left_kb": [0]},
+                Verdict.NOTE: {"filled": [6], "then": ["EFAULT"], "left_kb": [0]},
+            },
             ROOM,
         ),
         Row(
@@ -89,10 +110,18 @@ def test_the_books(allowed, capable, steps, results, pinned):
         Row(
             "MEM-LOWERED",
             LiveUnderLimit(PAGE),
-            {Verdict.PASS: {"new": ["ENOMEM"], "write": ["SUCCESS"], "restored": ["OK"]}},
+            {
+                Verdict.PASS: {"new": ["ENOMEM"], "write": ["SUCCESS"], "restored": ["OK"]},
+                Verdict.NOTE: {"new": ["EFAULT"], "write": ["SUCCESS"], "restored": ["OK"]},
+            },
             ROOM,
         ),
-        Row("MEM-LOWERED", LiveUnderLimit(0), {Verdict.PASS: {"new": ["EPERM"]}}, ROOM),
+        Row(
+            "MEM-LOWERED",
+            LiveUnderLimit(0),
+            {Verdict.PASS: {"new": ["EPERM"]}, Verdict.NOTE: {"new": ["ENOMEM", "EFAULT"]}},
+            ROOM,
+        ),
     ]
 )
 def test_the_oracle_says_what_the_documents_say(row: Row):

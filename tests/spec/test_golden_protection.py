@@ -152,11 +152,10 @@ TWICE_ROWS = [
         "TWO-FAULTS",
         replace(of_segment(FAA, 8, key=Key.ZERO), rkey_xor=0xFF),
         {
-            Verdict.NOTE: {
-                "requester": ["LOC_PROT_ERR", "REM_ACCESS_ERR"],
-                "region": [[]],
-                "local": [[]],
-            }
+            Verdict.NOTE: [
+                {"requester": [status], "region": [[]], "local": [[]]}
+                for status in ("LOC_PROT_ERR", "REM_ACCESS_ERR")
+            ]
         },
     ),
 ]

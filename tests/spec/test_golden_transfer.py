@@ -83,10 +83,12 @@ GRANTED = {
 KEY = refused("REM_ACCESS_ERR")
 KEY_IMM = refused("REM_ACCESS_ERR", [["LOC_ACCESS_ERR", "WR_FLUSH_ERR"]])
 FLAG = refused("REM_INV_REQ_ERR")
-FLAG_IMM = refused(
-    "REM_INV_REQ_ERR",
-    [["REM_INV_REQ_ERR", "WR_FLUSH_ERR"], ["WR_FLUSH_ERR", "WR_FLUSH_ERR"]],
-)
+FLAG_IMM = {
+    Verdict.PASS: [
+        refused("REM_INV_REQ_ERR", [[first, "WR_FLUSH_ERR"]])[Verdict.PASS]
+        for first in ("REM_INV_REQ_ERR", "WR_FLUSH_ERR")
+    ]
+}
 
 
 def ask(operation: Operation, region=ALL | FG | FP, qp=ALL | FG | FP, **rest: Any) -> Transfer:
@@ -179,29 +181,47 @@ EVENT_ROWS = [
     Row(
         "EVENT-ACCESS-ERR",
         ask(WRITE_IMM, LW, await_event=True),
-        {Verdict.PASS: {"requester": ["REM_ACCESS_ERR"], "responder_events": [[]]}},
+        {
+            Verdict.PASS: {
+                "requester": ["REM_ACCESS_ERR"],
+                "receives": [["LOC_ACCESS_ERR", "WR_FLUSH_ERR"]],
+                "responder_events": [[]],
+            }
+        },
     ),
     Row(
         "EVENT-REQ-ERR",
         ask(WRITE_IMM, qp=LW, await_event=True),
         {
-            Verdict.PASS: {
-                "requester": ["REM_INV_REQ_ERR"],
-                "responder_events": [[], ["QP_REQ_ERR"]],
-            }
+            # What the receive tells, an event may tell as well; what it does not, an event must.
+            Verdict.PASS: [
+                {
+                    "requester": ["REM_INV_REQ_ERR"],
+                    "receives": [["REM_INV_REQ_ERR", "WR_FLUSH_ERR"]],
+                    "responder_events": [[], ["QP_REQ_ERR"]],
+                },
+                {
+                    "requester": ["REM_INV_REQ_ERR"],
+                    "receives": [["WR_FLUSH_ERR", "WR_FLUSH_ERR"]],
+                    "responder_events": [["QP_REQ_ERR"]],
+                },
+            ]
         },
     ),
 ]
 
 # Both the region and the queue pair refuse: either may be found first.
 TWICE = {
-    Verdict.NOTE: {
-        "requester": ["REM_ACCESS_ERR", "REM_INV_REQ_ERR"],
-        "requester_qp": ["ERR"],
-        "responder_qp": ["ERR"],
-        "region": [[]],
-        "local": [[]],
-    }
+    Verdict.NOTE: [
+        {
+            "requester": [status],
+            "requester_qp": ["ERR"],
+            "responder_qp": ["ERR"],
+            "region": [[]],
+            "local": [[]],
+        }
+        for status in ("REM_ACCESS_ERR", "REM_INV_REQ_ERR")
+    ]
 }
 FAR = source(65, 200, 100)
 

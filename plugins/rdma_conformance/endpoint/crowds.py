@@ -94,13 +94,15 @@ class Crowds:
         return {"result": result, "bystander": seen["requester"], **churns.empty(plant.leak)}
 
     def listed(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
-        return self._requester.churns.listed(case["length"])
+        return self._requester.churns.listed(plant.altered(case)["length"])
 
     def forked(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
         changing = self._requester.changing
         region = changing.open(case["length"], case["offset"], int(Access.LOCAL_WRITE))
         changing.write(seed)
         changing.fork()
+        if "fork" in plant.ignores:
+            changing.remap()
         changing.write(seed + 1)
         source = self._content(region, seed)
         self._carry(Operation.READ, region, seed)

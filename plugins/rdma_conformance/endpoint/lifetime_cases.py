@@ -53,7 +53,7 @@ class LifetimeCases:
             facts: dict[str, Any] = {}
             left: list[str] = []
             try:
-                facts = perform(plant.altered(case), seed)
+                facts = perform(plant.altered(case), seed, plant)
             finally:
                 left = self._stage.clear()
                 left += self._responder.lifetimes.end_mapping()
@@ -69,7 +69,7 @@ class LifetimeCases:
         target = {"address": address + AT, "rkey": rkey}
         return self._stage.request(operation, seed, target, AT, PAGE)
 
-    def _retired(self, case: Case, seed: int) -> dict[str, Any]:
+    def _retired(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         stage = self._stage
         made = self._responder.bench.register("region", REGION, seed)
         stage.connect(QP)
@@ -93,7 +93,7 @@ class LifetimeCases:
                 facts["touched"] = [*facts["touched"], "receive"]
         return facts
 
-    def _in_use(self, case: Case, seed: int) -> dict[str, Any]:
+    def _in_use(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         what = Busy(case["what"])
         if what not in (Busy.WINDOW_1, Busy.WINDOW_2):
             lifetimes = self._responder.lifetimes
@@ -110,6 +110,8 @@ class LifetimeCases:
         if bound["status"] != SUCCESS:
             return {"ended": f"the window is not bound: {bound['status']}"}
         ended = bench.deregister("region")
+        if plant.ends_early:
+            windows.invalidate(QP, bound["rkey"])
         used = self._stage.use(QP, self._write(seed, made["address"], bound["rkey"]))
         facts = {"ended": ended, "alive": used["requester"], "after": NONE}
         if ended != "OK" and (gone := windows.deallocate(WINDOW)) == "OK":
@@ -118,14 +120,14 @@ class LifetimeCases:
             facts["after"] = f"the window: {gone}"
         return facts
 
-    def _handled(self, case: Case, seed: int) -> dict[str, Any]:
+    def _handled(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         made = self._responder.bench.register("region", REGION, seed)
         self._stage.connect(QP)
         result = self._responder.lifetimes.end_handle(case["handle"])
         used = self._stage.use(QP, self._write(seed, made["address"], made["rkey"]))
         return {"result": result, "other": used["requester"]}
 
-    def _wrong_order(self, case: Case, seed: int) -> dict[str, Any]:
+    def _wrong_order(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         stage, lifetimes = self._stage, self._responder.lifetimes
         self._responder.bench.register("region", REGION, seed)  # a bystander
         stage.connect(QP)
@@ -142,7 +144,7 @@ class LifetimeCases:
         facts["read_back"] = self._requester.bench.contents("back", request["length"])
         return {**facts, **lifetimes.unregister()}
 
-    def _midway(self, case: Case, seed: int) -> dict[str, Any]:
+    def _midway(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         stage = self._stage
         here, there = self._requester.lifetimes, self._responder.lifetimes
         write = case["operation"] == Operation.WRITE
@@ -164,21 +166,25 @@ class LifetimeCases:
         later = "memory was reached" if reached else "nothing"
         return {"requester": status, "dereg": dereg, "later": later}
 
-    def _rounds(self, case: Case, seed: int) -> dict[str, Any]:
-        return self._responder.lifetimes.rounds(case["number"])
+    def _rounds(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
+        return self._responder.lifetimes.rounds(case["number"], plant.leak)
 
-    def _forked(self, case: Case, seed: int) -> dict[str, Any]:
+    def _forked(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         made = self._responder.bench.register("region", REGION, seed)
         self._stage.connect(QP)
         self._stage.local(seed)
         child = self._responder.lifetimes.fork(case["killed"])
+        if plant.ends_early:
+            self._responder.bench.deregister("region")
         used = self._stage.use(QP, self._write(seed, made["address"], made["rkey"]))
         return {"child": child, **used}
 
-    def _killed(self, case: Case, seed: int) -> dict[str, Any]:
+    def _killed(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         """The victim takes the responder's place, until it is killed during a large transfer."""
         victims, bench = self._responder.victims, self._requester.bench
         counts = victims.resources()
+        if plant.leak:
+            self._responder.bench.register("leaked", REGION, seed)
         stage = Stage(self._requester, VictimEnd(self._responder))
         try:
             victims.start()

@@ -216,17 +216,20 @@ class Lifetimes:
 
     # Many rounds, and a child
 
-    def rounds(self, number: int) -> dict[str, Any]:
+    def rounds(self, number: int, forgetful: bool) -> dict[str, Any]:
         """Register and deregister a page `number` times: failed, pinned_left (kB) and cost.
 
         The cost is flat unless the fastest round of the last tenth takes several times as long
-        as that of the first.
+        as that of the first. `forgetful` is a planted fault: a region more stays.
         """
         domain = self._bench.domains[Domain.OWN]
         mapping = Remappable(PAGE)
         access = int(ALL_RIGHTS)
         failed, fastest = 0, []
         before = self._bench.pinned()
+        if forgetful:
+            region = {"access": access, "length": PAGE, "page_offset": 0, "domain": Domain.OWN}
+            self._bench.register("forgotten", region, 0)
         for _ in range(TENTHS):
             times = []
             for _ in range(number // TENTHS):

@@ -18,7 +18,8 @@ def accounts(requester: Any) -> dict[str, Performer]:
     confined = requester.confined
 
     def perform(case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
-        arguments = {name: value for name, value in case.items() if name not in _TOLD}
+        altered = plant.altered(case)
+        arguments = {name: value for name, value in altered.items() if name not in _TOLD}
         if "limit" in plant.ignores:
             arguments["capable"] = True
         for step in arguments.get("steps", ()):

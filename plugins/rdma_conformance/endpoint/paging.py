@@ -62,7 +62,8 @@ class Paging:
     def map(self, pages: str, access: int, seed: int) -> dict[str, Any]:
         """Map pages, register them, and bring them into the state of `spec.paging.Pages`.
 
-        result is OK or the errno; address, lkey, rkey; pinned is what that pins, in kB.
+        `access` has ON_DEMAND but for a planted fault. result is OK or the errno; address, lkey,
+        rkey; pinned is what that pins, in kB.
         """
         mapping = self._mapping = Remappable(EXTENT)
         if pages not in BLANK or pages == Pages.DISCARDED:
@@ -76,7 +77,7 @@ class Paging:
             self._zero.bytes()
             mapping.bytes()
         elif pages == Pages.FORKED:
-            self._child = Child(mapping.address, EXTENT)
+            self.fork()
         elif pages == Pages.UNMAPPED:
             mapping.unmap()
         elif pages == Pages.MAPPED_OVER:
@@ -84,6 +85,12 @@ class Paging:
         elif pages == Pages.DISCARDED:
             mapping.discard()
         return found
+
+    def fork(self) -> None:
+        """Fork a child that shares the pages, in place of one that was forked before."""
+        if self._child is not None:
+            self._child.close()
+        self._child = Child(self._mapping.address, EXTENT)
 
     def map_everything(self, access: int) -> dict[str, Any]:
         """An implicit region over the whole address space, and a page to use through it."""
@@ -98,9 +105,8 @@ class Paging:
     def _register(self, address: int, length: int, access: int) -> dict[str, Any]:
         bench = self._bench
         before = bench.pinned()
-        paged = int(access | Access.ON_DEMAND)
         try:
-            made = verbs.register(bench.domains[Domain.OWN], address, length, paged)
+            made = verbs.register(bench.domains[Domain.OWN], address, length, access)
         except VerbsError as refused:
             return {"result": refused.name, "address": address, "pinned": 0}
         bench.regions[NAME] = made
@@ -167,7 +173,7 @@ class Paging:
     def probe(self) -> dict[str, dict[str, str]]:
         """Whether ibv_advise_mr() is there, by trying it on a region with on-demand paging."""
         found: dict[str, dict[str, str]] = {"claims": {}, "denials": {}}
-        made = self.map(Pages.WRITTEN, int(Access.LOCAL_WRITE), 0)
+        made = self.map(Pages.WRITTEN, int(Access.LOCAL_WRITE | Access.ON_DEMAND), 0)
         if made["result"] == "OK":
             result = self.advise(0, True, Mistake.NONE)
             told = "denials" if result == "EOPNOTSUPP" else "claims"

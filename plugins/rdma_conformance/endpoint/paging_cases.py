@@ -17,7 +17,7 @@ from rdma_conformance.endpoint.stage import Stage
 from rdma_conformance.plants import HONEST, Plant
 
 QP = "bound"
-RIGHTS = int(ALL_RIGHTS)
+RIGHTS = int(ALL_RIGHTS | Access.ON_DEMAND)
 
 
 class PagingCases:
@@ -39,7 +39,7 @@ class PagingCases:
             facts: dict[str, Any] = {}
             left: list[str] = []
             try:
-                facts = perform(plant.altered(case), seed)
+                facts = perform(plant.altered(case), seed, plant)
             finally:
                 left = self._stage.clear()
                 self._responder.paging.clear()
@@ -48,7 +48,7 @@ class PagingCases:
 
         return performed
 
-    def _paged(self, case: Case, seed: int) -> dict[str, Any]:
+    def _paged(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         stage = self._stage
         side, operation = Side(case["side"]), Operation(case["operation"])
         end = self._requester if side is Side.LOCAL else self._responder
@@ -57,7 +57,7 @@ class PagingCases:
         region = self._responder.bench.register("region", plain(Region(ALL_RIGHTS)), seed)
         if operation is Operation.SEND and side is Side.LOCAL:
             stage.receive(QP, seed)  # before the pages: what is mapped later may take their place
-        made = end.paging.map(case["pages"], RIGHTS, seed)
+        made = end.paging.map(case["pages"], plant.region_access(RIGHTS), seed)
         if made["result"] != "OK":
             return {"result": made["result"]}
         facts = {"result": "OK", "pinned": made["pinned"]}
@@ -75,6 +75,8 @@ class PagingCases:
         if side is Side.RECEIVE:
             end.paging.receive(QP, length, at)
         facts |= stage.post(QP, request)
+        if "fork" in plant.ignores:
+            end.paging.fork()
         facts["paged"] = end.paging.contents(at, length)
         facts["other"] = self._other(side, operation, length)
         facts |= end.paging.others(at, length)
@@ -93,7 +95,7 @@ class PagingCases:
         fetching = (Operation.READ, Operation.CMP_SWAP, Operation.FETCH_ADD)
         return self._requester.bench.contents("local", length) if operation in fetching else ""
 
-    def _prefetched(self, case: Case, seed: int) -> dict[str, Any]:
+    def _prefetched(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         stage, paging = self._stage, self._responder.paging
         stage.connect(QP)
         stage.local(seed)
@@ -103,14 +105,13 @@ class PagingCases:
         facts = {"advised": paging.advise(case["advice"], case["flush"], case["mistake"])}
         return {**facts, **self._written(made, seed)}
 
-    def _implicit(self, case: Case, seed: int) -> dict[str, Any]:
+    def _implicit(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         stage = self._stage
         stage.connect(QP)
         stage.local(seed)
-        access = int(ALL_RIGHTS | Access.ON_DEMAND)
         bench = self._responder.bench
         before = bench.pinned()
-        made = self._responder.paging.map_everything(access)
+        made = self._responder.paging.map_everything(RIGHTS)
         if made["result"] != "OK":
             return {"result": made["result"]}
         facts = {"result": "OK", "pinned": bench.pinned() - before, "other": ""}

@@ -73,11 +73,12 @@ class Pair:
         self._responder = responder
         self.planted = plant
         self._asked = asked
+        self._met = 0  # cases so far that trigger the planted fault
         self._links: OrderedDict[Route, Link] = OrderedDict()
         self._performers = {
             "transfer": self.transfer,
             "registration": self.registration,
-            "concurrentatomics": lambda case, seed, plant: contend(self, case),
+            "concurrentatomics": lambda case, seed, plant: contend(self, plant.altered(case)),
             "bufferregistration": BufferTrials(requester, self.carry).perform,
             **accounts(requester),
             **Crowds(requester, responder, self.carry, self.reach).performers(),
@@ -96,14 +97,16 @@ class Pair:
                 return observations
         self._asked()
         case = cases[-1]
-        plant = self.planted.of(case)
+        plant = self.planted.of(case, self._met)
+        self._met += self.planted.when(case)
         found = self._one(case, seed, plant)
         if plant.leaves:
             self.requester.leave(plant.leaves)
         if plant.says:
             self.requester.log(list(plant.says))
         if case.get("recover"):
-            found["recovery"] = self._recovery(cases[0], seed, observations[0])
+            control = {**cases[0], "rkey_xor": 0xFF} if plant.ends_early else cases[0]
+            found["recovery"] = self._recovery(control, seed, observations[0])
         return [*observations, plant.report(found)]
 
     def _recovery(self, control: Case, seed: int, before: dict[str, Any]) -> str:
@@ -125,7 +128,7 @@ class Pair:
 
     def transfer(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
         """Everything both sides see of one work request."""
-        performed = plant.performed(case)
+        performed = plant.transfer(case)
         link = self._link(_route(performed))
         here, there = self.requester.requester, link.there.responder
         target = there.arm(link.responder, performed, seed)
@@ -297,4 +300,6 @@ def _both_succeeded(asked: dict[str, str]) -> bool:
 
 def _good(observation: dict[str, Any]) -> bool:
     """Whether a control came out well enough for the case behind it to say something."""
-    return observation.get("requester", observation.get("result")) in (SUCCESS, "OK")
+    answer = observation.get("requester", observation.get("result"))
+    answers = observation.get("results", [answer])  # a program of several steps
+    return all(each in (SUCCESS, "OK") for each in answers)

@@ -40,7 +40,9 @@ class BufferTrials:
     def perform(self, case: Case, seed: int, plant: Plant = HONEST) -> dict[str, Any]:
         """The facts of a `spec.buffer.BufferRegistration`."""
         access = plant.region_access(case["access"])
-        place = self._buffers.open(case["buffer"], seed)
+        place = self._buffers.open(plant.altered(case)["buffer"], seed)
+        if plant.instead:  # other memory is looked at as that of the case
+            place["length"] = case["buffer"]["length"]
         iova = None if "iova" in plant.ignores else case["iova"]
         found = self._buffers.attempt(access, case["verb"], iova, case["times"], plant.leak)
         if found["result"] == "OK":

@@ -39,12 +39,12 @@ class ReregistrationCases:
         facts: dict[str, Any] = {}
         left: list[str] = []
         try:
-            facts = self._perform(plant.altered(case), seed)
+            facts = self._perform(plant.altered(case), seed, plant)
         finally:
             left = self._stage.clear() + self._responder.lifetimes.end_mapping()
         return {**facts, "left": left}
 
-    def _perform(self, case: Case, seed: int) -> dict[str, Any]:
+    def _perform(self, case: Case, seed: int, plant: Plant) -> dict[str, Any]:
         stage, bench = self._stage, self._responder.bench
         stage.connect(OWN)
         stage.connect(FOREIGN, Domain.OTHER)
@@ -69,11 +69,14 @@ class ReregistrationCases:
             facts["before"] = self._use(WRITE, OWN, through_window, key, seed)
         after = int((ALL_RIGHTS if more else FEWER) | paged)
         wanted = _wanted(case, place["address"], after)
+        if "change" in plant.ignores:
+            wanted["flags"] &= ~Change.DOMAIN
         found = self._responder.reregistrations.change("region", case["way"], wanted)
         facts["result"] = found["result"]
         if key is not None:
             facts["window"] = self._use(WRITE, OWN, through_window, key, seed)
-            self._responder.windows.deallocate(WINDOW)
+            if not plant.leak:
+                self._responder.windows.deallocate(WINDOW)
         elif case["fault"] == Fault.NONE and found["result"] == "OK":
             facts |= self._changed(case, (region["address"], place["address"]), found, seed)
         else:

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from conformance.spec.buffer import Backing, Verb
-from conformance.spec.model import ALL_RIGHTS
+from conformance.spec.buffer import Backing, Buffer, Verb
+from conformance.spec.model import ALL_RIGHTS, plain
 from conformance.spec.vocabulary import Access
 from rdma_conformance.plants.plant import Plant, Wire
 
@@ -34,6 +34,13 @@ MAPPINGS = (
         drops=LW,
     ),
     Plant(
+        "null-is-memory",
+        "REG-UNMAPPED",
+        "address 0 is registered as if there were memory",
+        _buffer(Backing.NULL, length=4096),
+        instead={"buffer": plain(Buffer(Backing.ANONYMOUS, 4096))},
+    ),
+    Plant(
         "null-is-invalid",
         "REG-UNMAPPED",
         "address 0 is refused with EINVAL, as if the flags were wrong",
@@ -59,7 +66,7 @@ MAPPINGS = (
         "REG-ZERO-LENGTH",
         "a region of no byte lets the byte at its address be read",
         _buffer(Backing.ANONYMOUS, ALL_RIGHTS, length=0, offset=1),
-        reports={"result": "OK", "beyond": "SUCCESS, []"},
+        instead={"buffer": plain(Buffer(Backing.ANONYMOUS, 1, 1))},
     ),
     Plant(
         "failures-leak-region",

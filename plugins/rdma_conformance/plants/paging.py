@@ -5,7 +5,7 @@ from typing import Any
 
 from conformance.spec.lifetime import Side
 from conformance.spec.paging import Advice, Mistake, Pages
-from conformance.spec.vocabulary import Operation
+from conformance.spec.vocabulary import Access, Operation
 from rdma_conformance.plants.plant import Plant, Wire
 
 WRITE, READ = Operation.WRITE.value, Operation.READ.value
@@ -27,14 +27,21 @@ PAGING = (
         "ODP-UNTOUCHED",
         "registration with ON_DEMAND pins its page",
         _paged(Pages.UNTOUCHED, REMOTE, WRITE),
-        reports={"pinned": 4},
+        drops=Access.ON_DEMAND,
     ),
     Plant(
         "starts-at-the-page",
         "ODP-PLACE",
         "an atomic in the middle of a page is done at its first byte",
         _case("paged", side=REMOTE, operation=Operation.FETCH_ADD.value, at=8),
-        reports={"paged": "00" * 8},
+        instead={"at": 0},
+    ),
+    Plant(
+        "writes-childs-page",
+        "ODP-SHARED",
+        "a WRITE lands in the page that a forked child sees",
+        _paged(Pages.FORKED, REMOTE, WRITE),
+        ignores=frozenset({"fork"}),
     ),
     Plant(
         "writes-zero-page",

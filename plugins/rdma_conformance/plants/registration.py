@@ -45,7 +45,14 @@ REGISTRATION = (
         "REG-OPTIONAL-BITS",
         "bit 25 is refused where it must be ignored",
         _registration(LW | 1 << 25),
-        reports=_refused("EINVAL"),
+        adds=1 << 13,  # which is no optional one
+    ),
+    Plant(
+        "refuses-claimed-capability",
+        "REG-CAPABILITY",
+        "on-demand paging is refused as an unknown flag",
+        _registration(LW | Access.ON_DEMAND),
+        adds=1 << 13,
     ),
     Plant(
         "wrong-errno-for-capability",

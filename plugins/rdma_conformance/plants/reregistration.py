@@ -24,11 +24,11 @@ def _command(change: Change, fault: Fault, more: bool) -> Callable[[Wire], bool]
 
 REREGISTRATION = (
     Plant(
-        "old-domain-stays-open",
+        "stays-in-old-domain",
         "REREG-CHANGE",
-        "a region that moved to another protection domain opens to the old one, too",
-        _command(Change.DOMAIN, Fault.NONE, more=False),
-        reports={"old_domain": SUCCESS},
+        "of a change of rights and protection domain that of the domain is forgotten",
+        _command(Change.DOMAIN | Change.ACCESS, Fault.NONE, more=False),
+        ignores=frozenset({"change"}),
     ),
     Plant(
         "adds-local-write-on-change",
@@ -42,13 +42,13 @@ REREGISTRATION = (
         "REREG-READ-ONLY",
         "read-only memory becomes a region that peers may write",
         _command(Change.ACCESS, Fault.READ_ONLY, more=True),
-        reports={"result": "OK", "write": SUCCESS},
+        instead={"fault": Fault.NONE.value},
     ),
     Plant(
         "change-keeps-windowed-region",
         "REREG-WINDOW",
         "a region that was changed under a window can't be deregistered any more",
         _command(Change.DOMAIN, Fault.WINDOW, more=False),
-        reports={"dereg": "EBUSY"},
+        leak=True,
     ),
 )

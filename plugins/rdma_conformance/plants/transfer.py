@@ -85,9 +85,9 @@ TRANSFER = (
     Plant(
         "write-imm-loses-immediate",
         "MR-RIGHT-WRITE-IMM",
-        "the receive completion of a WRITE with immediate data comes without the immediate data",
+        "a WRITE with immediate data arrives as one without, and takes no receive",
         _region(Operation.WRITE_IMM, LW | RW),
-        reports={"received": {"byte_len": 64, "imm": None, "opcode": "RECV_RDMA_WITH_IMM"}},
+        instead={"operation": Operation.WRITE.value},
     ),
     Plant(
         "read-other-status",
@@ -102,6 +102,14 @@ TRANSFER = (
         "a region without REMOTE_READ may be read by the peer",
         _region(Operation.READ, LW | RW),
         adds=RR,
+    ),
+    Plant(
+        "every-second-read-is-let",
+        "MR-RIGHT-READ",
+        "a region without REMOTE_READ refuses a READ at the first time and not at the second",
+        _region(Operation.READ, LW | RA),
+        adds=RR,
+        alternates=True,
     ),
     Plant(
         "write-right-lets-swap",
@@ -125,6 +133,13 @@ TRANSFER = (
         drops=FG,
     ),
     Plant(
+        "flushes-nothing-by-any-key",
+        "FLUSH-ZERO-LENGTH",
+        "a FLUSH of no byte is refused",
+        _fault(Operation.FLUSH, length=0, rkey_xor=0, remote_offset=0, rkey=Key.OWN.value),
+        instead={"rkey_xor": 0xFF},
+    ),
+    Plant(
         "dies-of-send",
         "QP-RIGHT-SEND",
         "a SEND to a queue pair without any right kills the process",
@@ -144,6 +159,13 @@ TRANSFER = (
         "the requester is told SUCCESS of a WRITE with immediate data that was refused",
         _queue_pair(Operation.WRITE_IMM, LW),
         reports={"requester": Status.SUCCESS.name},
+    ),
+    Plant(
+        "queue-pair-lets-write-imm",
+        "QP-RIGHT-WRITE-IMM",
+        "a queue pair without REMOTE_WRITE takes a WRITE with immediate data",
+        _queue_pair(Operation.WRITE_IMM, LW | RR),
+        adds_to_queue_pair=RW,
     ),
     Plant(
         "hangs-on-read",
@@ -206,9 +228,9 @@ TRANSFER = (
     Plant(
         "zero-length-checks-key",
         "MR-ZERO-LENGTH",
-        "a WRITE of no byte is reported as refused for its rkey",
+        "the rkey of a WRITE of no byte is looked at",
         _fault(Operation.WRITE, length=0, rkey_xor=0xFF),
-        reports={"requester": Status.REM_ACCESS_ERR.name},
+        instead={"length": 8},
     ),
     Plant(
         "drops-access-event",
@@ -216,6 +238,22 @@ TRANSFER = (
         "the responder is never told of a refused WRITE",
         _awaited(Operation.WRITE, by_region=True),
         reports={"responder_events": []},
+    ),
+    Plant(
+        "grants-and-tells-nobody",
+        "EVENT-ACCESS-ERR",
+        "a READ that the region refuses is performed, and no event tells of it",
+        lambda case: (
+            _awaited(Operation.READ, by_region=True)(case) and not case["remote"]["access"] & RR
+        ),
+        adds=RR,
+    ),
+    Plant(
+        "grants-through-queue-pair-and-tells-nobody",
+        "EVENT-REQ-ERR",
+        "a WRITE that the queue pair refuses is performed, and no event tells of it",
+        _awaited(Operation.WRITE, by_region=False),
+        adds_to_queue_pair=RW,
     ),
     Plant(
         "wrong-request-event",

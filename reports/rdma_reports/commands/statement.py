@@ -12,6 +12,8 @@ from rdma_conformance.catalogue import load_catalogue
 from rdma_conformance.deviations import load_deviations
 from rdma_conformance.suites import all_cases, cases_of_profile, hazardous
 from rdma_reports.commands.sharing import add_deviations, add_outputs, declare, hand_over
+from rdma_reports.controls import faults, suite_cases
+from rdma_reports.errors import ReportError
 from rdma_reports.pdf import print_pdf
 from rdma_reports.runfile import read_run
 from rdma_reports.statement import Statement, state
@@ -56,6 +58,8 @@ def _statement(path: Path, more: list[Path]) -> Statement:
     catalogue = load_catalogue()
     asked = cases_of_profile(least_profile(run.header.argv))
     hazards = hazardous() & asked.keys()
+    if why := faults(run, suite_cases(run)):
+        raise ReportError(f"no statement can be made: {'; '.join(why)}")
     return state(
         run,
         hashlib.sha256(path.read_bytes()).hexdigest(),

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from rdma_reports.commands.sharing import NOT_CONFORMING, OK, UNUSABLE, add_runs, declare
+from rdma_reports.controls import faults, suite_cases
 from rdma_reports.places import cut_off, run_files
 from rdma_reports.runfile import Run, RunFileError, read_run
 
@@ -19,7 +20,8 @@ def add(commands: Any) -> None:
         "validate",
         _run,
         summary="check a run file",
-        description="Checks each line of a run file. Exit status: 0 for a whole run that "
+        description="Checks each line of a run file, and that each refusal was judged after its "
+        "positive\ncontrol had succeeded. Exit status: 0 for a whole run that "
         "conforms,\n1 for one that does not, 2 for a file that is no whole run. Of a run that was "
         "cut off\nit says which case was being asked.",
         examples=_EXAMPLES,
@@ -39,7 +41,9 @@ def _run(options: argparse.Namespace) -> int:
         print(f"{path}: {summary(run)}")
         for case in cut_off(path, run):
             print(f"  cut off while it asked {case}")
-        worst = max(worst, _status(run))
+        for fault in (found := faults(run, suite_cases(run))):
+            print(f"  {fault}")
+        worst = max(worst, UNUSABLE if found else _status(run))
     return worst
 
 
@@ -53,7 +57,8 @@ def summary(run: Run) -> str:
     )
     counts = ", ".join(f"{count} {name}" for name, count in sorted(run.counts.items()))
     planted = f", planted fault {run.header.planted}" if run.header.planted else ""
-    return f"{verdict}, {device}{planted}: {counts or 'no case'}"
+    unstable = f", {run.checks['unstable']} unstable" if run.checks["unstable"] else ""
+    return f"{verdict}, {device}{planted}: {counts or 'no case'}{unstable}"
 
 
 def _status(run: Run) -> int:
