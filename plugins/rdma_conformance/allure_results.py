@@ -135,9 +135,10 @@ class CaseListener:
         self._reports.clear()
         self._kernel_log.skip()
         start = time.time()
-        yield
+        outcome = yield
         self._item = None
-        self._finish(item.nodeid, Span(start, time.time()))
+        if outcome.excinfo is None or item.nodeid in self.records:  # else it was interrupted
+            self._finish(item.nodeid, Span(start, time.time()))
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Hook:

@@ -15,7 +15,7 @@ from conformance.spec.vocabulary import Verdict
 from rdma_conformance.catalogue import Requirement
 from rdma_conformance.deviations import KERNEL, LEAK, Deviation
 from rdma_conformance.endpoint.client import WorkerDied, WorkerError, WorkerHung
-from rdma_conformance.exclusive import hold
+from rdma_conformance.exclusive import DeviceBusy, hold
 from rdma_conformance.fabric import Fabric
 from rdma_conformance.kernel_watch import KernelWatch
 from rdma_conformance.leaks import Leaks
@@ -97,10 +97,10 @@ def _ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
             return record(question, expectation, {}, judgement, NOT_ASKED)
         cases.insert(0, expectation.control)
     try:
-        with hold(fabric.device, alone=isinstance(question.case, ALONE)):
+        with hold(fabric.device, isinstance(question.case, ALONE), bound_s):
             patience_s = bound_s * effort(question.case)
             observations = fabric.perform(cases, question.seed, patience_s)
-    except (WorkerDied, WorkerHung, WorkerError) as failure:
+    except (WorkerDied, WorkerHung, WorkerError, DeviceBusy) as failure:
         became = UNKNOWN if control else None
         return record(question, expectation, {}, _worker_failure(failure), became)
     observed = observations[-1]
@@ -121,7 +121,7 @@ def _judge_control(control: Expectation, observations: list[Observation]) -> Jud
     return Judgement(Verdict.ERROR, control.outcomes[0].name, found, reason)
 
 
-def _worker_failure(failure: WorkerDied | WorkerHung | WorkerError) -> Judgement:
+def _worker_failure(failure: WorkerDied | WorkerHung | WorkerError | DeviceBusy) -> Judgement:
     """CRASH for a death, FAIL for a driver that never answers, ERROR for the suite's own fault."""
     match failure:
         case WorkerDied():

@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.spec.vocabulary import Level, Verdict
 from rdma_conformance.catalogue import Catalogue
+from rdma_conformance.endpoint.environment import HOSTS
 from rdma_conformance.outcomes import ASKED, BAD
 from rdma_reports.lines import count_checks, worse
 
@@ -33,7 +34,18 @@ class Tally:
 
     def checks(self) -> dict[str, int]:
         """The number of refusals, controls, cases asked twice and unstable ones."""
-        return count_checks((each["control"], each["twice"]) for each in self.records.values())
+        found = self.records.values()
+        return count_checks((each.get("control"), each.get("twice")) for each in found)
+
+    def lacking(self, denials: Mapping[str, str]) -> Counter[str]:
+        """Number of cases that were not asked for each of `denials`: what a host or user lacks."""
+        lacks = {denials[name] for name in HOSTS & denials.keys()}
+        reasons = (
+            record["reason"] or ""
+            for record in self.records.values()
+            if record["verdict"] == Verdict.NOT_SUPPORTED
+        )
+        return Counter(lack for reason in reasons for lack in lacks if reason.endswith(lack))
 
     def deviations(self) -> Counter[str]:
         """Number of cases that failed as listed, by the id of the deviation."""
@@ -77,18 +89,21 @@ def close(
     exit_status: int,
     unwritten: str | None = None,
     ending: Sequence[Sequence[str]] = (),
+    lost: str | None = None,
 ) -> Closing:
     """The end of a run whose pytest session would exit with `exit_status`.
 
     `selected` is the number of cases that were to be asked; `unwritten` says why the run file is
-    not whole; `ending` are verdicts and words on what came after the last case. CONFORMING needs
-    every selected case answered, none of them bad, at least one asked, nothing bad after them, and
-    no planted fault.
+    not whole, `lost` which device is gone, so that the run was stopped; `ending` are verdicts and
+    words on what came after the last case. CONFORMING needs every selected case answered, none of
+    them bad, at least one asked, nothing bad after them, and no planted fault.
     """
     why = []
     if planted:
         why.append(f"the fault {planted!r} was planted")
-    if interrupted:
+    if lost:
+        why.append(lost)
+    elif interrupted:
         why.append("the run was interrupted")
     answered = sum(counts.values())
     if answered < selected:

@@ -5,7 +5,7 @@ Under xdist this is the process that starts the others; else it is the only one.
 
 import importlib.metadata
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -19,13 +19,15 @@ from rdma_conformance.closing import Closing, Tally, close, partial
 from rdma_conformance.deviations import overdue
 from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
+from rdma_conformance.interruption import INTERRUPTIONS
 from rdma_conformance.kernel_log import Recorder
 from rdma_conformance.run import Run, again
 from rdma_conformance.running import Running
+from rdma_conformance.selection import TOLD_S, Selection
 from rdma_conformance.suites import all_cases, case_of, names_case
 from rdma_reports.lines import Header, Result, as_dict
 from rdma_reports.places import kernel_log_of, running_of
-from rdma_reports.runfile import RunFileError, RunWriter
+from rdma_reports.runfile import RunFileError, RunWriter, discard
 
 DIED = "???"  # xdist's word for the phase of a report on a process that is gone
 _BOLD = {"bold": True}
@@ -51,11 +53,14 @@ class Controller:
         self.kernel_log: Recorder | None = None
         self.running: Running | None = None
         self.closing: Closing | None = None
-        self.unwritten: str | None = None
+        self.lost: str | None = None
+        self.xml = junit.Written()
+        self.trouble: str | None = None  # why the run is not whole
         self.ending: list[Sequence[str]] = []
         self.workers = 0
         self.selected = 0
-        self.deselected = 0
+        self.selection = Selection()
+        self.told: dict[str, Any] = {}  # of xdist's processes: where their selection is told
         self.argv: Sequence[str] = ()
 
     @pytest.hookimpl(tryfirst=True)
@@ -64,11 +69,22 @@ class Controller:
         options = self.run.options
         if config.option.collectonly or not (options.device or options.setup_rxe):
             return
+        if config.getoption("dist", "no") == "each":
+            raise pytest.UsageError(
+                "--dist each asks every case once in each process, and a run has one answer to a "
+                "case: choose another, like --dist load"
+            )
+        INTERRUPTIONS.watch()
+        config.add_cleanup(INTERRUPTIONS.restore)
         if options.run_file is not None:
             # A run that ends before its first case must not leave the last one's verdict.
-            with suppress(OSError):
-                options.run_file.unlink()
+            try:
+                discard(options.run_file)
+            except RunFileError as error:
+                raise pytest.UsageError(str(error)) from None
+        self.session = session
         self.config = config
+        config.pluginmanager.register(self.selection, "rdma_conformance_selection")
         self.argv = list(config.invocation_params.args)
         self.workers = len(getattr(config.option, "tx", None) or ())
         try:
@@ -97,20 +113,17 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """xdist: hand a new process what this one found out about device and peer."""
-        node.workerinput["rdma_conformance"] = self.run.handover()
+        channel = self.told[node.gateway.id] = node.gateway.newchannel()
+        node.workerinput["rdma_conformance"] = self.run.handover() | {"selection": channel}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
         selected = sum(map(names_case, ids))
         if selected and not self.run.identity:
             raise no_device()
+        if selected and self.writer is None:
+            self.selection.deselected = self.told[node.gateway.id].receive(TOLD_S)
         self._start(selected)
-
-    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        # What only a longer profile asks is not left out of this one.
-        self.deselected += sum(
-            collection.is_case(item) and collection.is_standard(item) for item in items
-        )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
@@ -131,7 +144,7 @@ class Controller:
             seed=self.run.options.seed,
             argv=self.argv,
             selected=selected,
-            deselected=self.deselected,
+            deselected=self.selection.deselected,
             workers=self.workers,
             planted=self.run.options.plant,
             kernel_watch=self.run.watch.describe(self.run.options.peer),
@@ -152,29 +165,46 @@ class Controller:
         self.running = Running(running_of(path))
         self.config.add_cleanup(self.running.close)
         junit.tell_run(self.config, as_dict(header))
+        self.xml = junit.guard(self.config)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:
+        INTERRUPTIONS.check()
         if self.running is not None and (case := case_of(nodeid)) is not None:
             self.running.start(case)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        with INTERRUPTIONS.held():
+            self._keep(report)
+
+    def _keep(self, report: pytest.TestReport) -> None:
         record = outcomes.record_of(report)
         if self.writer is None:
             return
         if record is None:
             if report.when != DIED or (record := self._lost(report)) is None:
                 return
+            if record["case"] in self.tally.records:  # the driver is not to blame, but somebody is
+                self.trouble = f"a pytest process died when {record['case']} had been answered"
+                return
             outcomes.apply(report, record, terminal.failure_block(record))
             allure_results.write_crash(record)
+        self.lost = self.lost or getattr(report, "rdma_lost", None)
         self.kernel_log.record()
         self.tally.add(record)
         try:
             self.writer.result(Result(**record))
         except RunFileError as error:
-            self.unwritten = str(error)
+            self.trouble = str(error)
+            if self.writer.failed:  # all that is asked from now on would be lost
+                self._stop(self.trouble)
         self.running.end(record["case"])
+
+    def _stop(self, why: str) -> None:
+        """End the run after the case that is being asked."""
+        session = self.config.pluginmanager.get_plugin("dsession") or self.session
+        session.shouldstop = why
 
     def _lost(self, report: pytest.TestReport) -> dict[str, Any] | None:
         """The record of a case that took a process of a distributed run with it."""
@@ -192,14 +222,32 @@ class Controller:
         self.ending += getattr(node, "workeroutput", {}).get("rdma_conformance", [])
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+    def pytest_keyboard_interrupt(self) -> None:
+        INTERRUPTIONS.end()
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(
+        self, session: pytest.Session, exitstatus: int
+    ) -> Generator[None, None, None]:
+        """After all other reports but the terminal's: it is green only if they are whole."""
+        INTERRUPTIONS.end()
         if self.writer is None:
-            return
+            return (yield)
+        trouble = None
+        try:
+            yield
+        except OSError as error:  # pytest's own cache, on a full disk
+            trouble = f"pytest could not write all that it keeps: {error}"
+        self._finish(session, int(exitstatus), trouble or self.xml.trouble)
+        return None
+
+    def _finish(self, session: pytest.Session, exitstatus: int, trouble: str | None) -> None:
         if self.workers:  # they watched while they asked; this process only holds the device open
             self.run.watch.skip()
         self.ending += self.run.end_workers()
         interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
-        self.closing = self._close(int(exitstatus), interrupted)
+        self.trouble = self.trouble or self.kernel_log.close() or trouble
+        self.closing = self._close(exitstatus, interrupted)
         try:
             self.writer.finish(
                 self.closing.verdict,
@@ -209,10 +257,9 @@ class Controller:
                 checks=self.tally.checks(),
             )
         except RunFileError as error:
-            self.unwritten = str(error)
-            self.closing = self._close(int(exitstatus), interrupted)
+            self.trouble = str(error)
+            self.closing = self._close(exitstatus, interrupted)
         session.exitstatus = self.closing.exit_status
-        self.unwritten = self.unwritten or self.kernel_log.close()
 
     def _shown_path(self) -> str:
         """The run file as one types it: from where pytest was started, if it lies there."""
@@ -226,7 +273,8 @@ class Controller:
             planted=self.run.options.plant,
             interrupted=interrupted,
             exit_status=exit_status,
-            unwritten=self.unwritten,
+            unwritten=self.trouble,
+            lost=self.lost,
             ending=self.ending,
         )
 
@@ -243,16 +291,21 @@ class Controller:
         write(f"run file: {self.writer.path}")
         for line in terminal.next_steps(self._shown_path(), self.tally.bad()):
             write(line)
-        if self.unwritten:
-            write(self.unwritten, red=True)
         if note := partial(self.tally.unasked(self.run.catalogue)):
             write(note, yellow=True)
+        lacking = self.tally.lacking(self.run.claims["denials"])
+        for lack, count in lacking.most_common():
+            write(f"not asked here, {count} case{'s' * (count > 1)}: {lack}", yellow=True)
         for deviation in overdue(self.run.deviations, datetime.now(UTC).date()):
             if deviation.id in self.tally.deviations():
                 write(f"{deviation.id} was to be reviewed by {deviation.review}", yellow=True)
         counts = self.tally.counts()
         line = terminal.verdict_line(
-            self.closing.verdict, counts, self.tally.deviations(), self.closing.why
+            self.closing.verdict,
+            counts,
+            self.tally.deviations(),
+            self.closing.why,
+            lacking=lacking.total(),
         )
         if unstable := self.tally.checks()["unstable"]:
             line += f"; {unstable} unstable"

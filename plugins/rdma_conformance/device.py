@@ -1,12 +1,16 @@
 """The RDMA devices of a host, as sysfs shows them: no verb is called, no library needed."""
 
+import re
 from dataclasses import asdict, dataclass
 from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Any
 
+from rdma_conformance.visible import visible
+
 SYSFS = Path("/sys/class/infiniband")
 
+_NUMBER = re.compile(r"[0-9]{1,9}")
 # A GID table can have a thousand entries, filled from its start: so many empty ones end it.
 EMPTY_ENTRIES = 32
 
@@ -67,7 +71,8 @@ def list_devices(root: Path = SYSFS) -> tuple[DeviceInfo, ...]:
 
 def _read_device(folder: Path) -> DeviceInfo:
     node_type = _text(folder / "node_type").partition(":")[2].strip()
-    numbers = sorted(int(each.name) for each in (folder / "ports").iterdir())
+    names = (each.name for each in (folder / "ports").iterdir())
+    numbers = sorted(int(name) for name in names if _NUMBER.fullmatch(name))
     return DeviceInfo(
         name=folder.name,
         driver=_driver(folder, node_type),
@@ -106,7 +111,7 @@ def _read_gids(folder: Path) -> list[Gid]:
         text = _text(folder / "gids" / str(index), "")
         if not text:
             break  # the table's end
-        address = IPv6Address(text)
+        address = _address(text)
         if int(address):
             attributes = folder / "gid_attrs"
             kind = _text(attributes / "types" / str(index), "") or None
@@ -119,10 +124,18 @@ def _read_gids(folder: Path) -> list[Gid]:
     return found
 
 
+def _address(text: str) -> IPv6Address:
+    """The address of an entry; what is none is as good as an empty one."""
+    try:
+        return IPv6Address(text)
+    except ValueError:
+        return IPv6Address(0)
+
+
 def _text(path: Path, default: str | None = None) -> str:
     """The file's text. Without a `default` a file that is missing raises FileNotFoundError."""
     try:
-        return path.read_text().strip()
+        return visible(" ".join(path.read_text(errors="replace").split()))
     except FileNotFoundError:
         if default is None:
             raise

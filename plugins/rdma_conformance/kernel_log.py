@@ -1,13 +1,16 @@
 """What the kernel logs while cases are asked, read from /dev/kmsg where that is allowed."""
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
 from rdma_conformance.kernel_trouble import LOST
+from rdma_conformance.visible import visible
 
 DEVICE = Path("/dev/kmsg")
+_MICROSECONDS = re.compile(r"[0-9]{1,20}")
 _RECORD = 8192  # bytes; the kernel refuses a read into less than the record needs
 
 
@@ -109,7 +112,7 @@ def _line(record: bytes) -> str:
     """A record as dmesg shows it: the seconds since boot, then the text."""
     head, _, text = record.decode("utf-8", "replace").partition(";")
     fields = head.split(",")
-    first = text.partition("\n")[0]  # lines behind it are a dictionary of the device
-    if len(fields) < 3 or not fields[2].isdigit():
+    first = visible(text.partition("\n")[0])  # lines behind it are a dictionary of the device
+    if len(fields) < 3 or not _MICROSECONDS.fullmatch(fields[2]):
         return first
     return f"[{int(fields[2]) / 1e6:12.6f}] {first}"

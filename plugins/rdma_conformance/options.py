@@ -7,6 +7,7 @@ import pytest
 
 from rdma_conformance import twice
 from rdma_conformance.plants import PLANTS
+from rdma_conformance.visible import visible
 
 DEFAULT_BOUND_S = 30.0
 LONGEST_BOUND_S = 86400.0  # a worker can not wait for ever: asked to, it looked like a crash
@@ -159,7 +160,7 @@ def read_options(config: pytest.Config) -> Options:
         )
     for path in get("--deviations"):
         if not path.is_file():
-            raise pytest.UsageError(f"--deviations {path}: there is no such file")
+            raise pytest.UsageError(visible(f"--deviations {path}: there is no such file"))
     run_file = get("--run-file")
     base = config.invocation_params.dir
     return Options(

@@ -1,5 +1,6 @@
 """The pytest plugin: options, collection, and asking. `controller` keeps and reports a run."""
 
+import os
 from collections.abc import Callable, Generator
 
 import pytest
@@ -11,8 +12,11 @@ from rdma_conformance.catalogue import CatalogueError
 from rdma_conformance.controller import Controller, no_device
 from rdma_conformance.deviations import DeviationError
 from rdma_conformance.device import describe, list_devices
+from rdma_conformance.endpoint.privileges import die_with_parent
+from rdma_conformance.interruption import INTERRUPTIONS
 from rdma_conformance.options import add_options, read_options
 from rdma_conformance.run import NotConforming, Run, prepare
+from rdma_conformance.selection import Selection
 
 RUN = pytest.StashKey[Run]()
 
@@ -43,11 +47,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[RUN] = run
     if handover is None:
         config.pluginmanager.register(Controller(run), "rdma_conformance_controller")
-    elif run.identity:
+        return
+    config.pluginmanager.register(Selection(handover["selection"]), "rdma_conformance_selection")
+    if run.identity:
+        # Else it would ask on for seconds when the one that keeps the run is killed.
+        die_with_parent(os.getppid())
         allure_results.install(config, run.identity, run.links(), collection.is_case)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
+    INTERRUPTIONS.end()
     if (run := config.stash.get(RUN, None)) is not None:
         run.close()
 
@@ -113,6 +123,7 @@ def pytest_runtest_makereport(
         if broke:
             text += f"\n\n{report.longreprtext}"
         outcomes.apply(report, record, text)
+        report.rdma_lost = item.config.stash[RUN].lost
         junit.tell_case(item, record)
     return report
 

@@ -21,6 +21,7 @@ from rdma_conformance.kernel_watch import KernelWatch
 from rdma_conformance.leaks import Leaks
 from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
+from rdma_conformance.presence import GOING_S, Presence, without_device
 from rdma_conformance.suites import root_of
 from rdma_conformance.terminal import failure_block
 from rdma_conformance.twice import draw
@@ -51,6 +52,8 @@ class Run:
     fabric: Fabric | None = None
     watch: KernelWatch | None = None  # as long as there is a fabric
     leaks: Leaks = field(default_factory=Leaks)
+    presence: Presence | None = None  # as long, too
+    lost: str | None = None  # what of the devices is gone: then nothing more can be asked
     item: pytest.Item | None = None
     last_item: bool = False  # no other follows in this process
     twice: frozenset[str] = frozenset()  # ids of the cases that are asked twice
@@ -63,6 +66,7 @@ class Run:
             self.fabric = open_fabric(fabric_settings(self.options))
             self.identity = dict(self.fabric.identity)
             self.watch = KernelWatch(self.identity["driver"], log)
+            self.presence = Presence(self.fabric.ports)
             self.description = self.fabric.description
             self.guarded = self.fabric.guarded
             caps = self.fabric.capabilities
@@ -97,6 +101,9 @@ class Run:
         if self.watch is not None:
             self.watch.close()
             self.watch = None
+        if self.presence is not None:
+            self.presence.close()
+            self.presence = None
 
     def verify(self, case: Case) -> None:
         """Ask `case` of the driver and judge the answer. The last line of every suite's test."""
@@ -119,6 +126,9 @@ class Run:
         question = Question(name, case, rule, deviation, seed, hazard, name in self.twice)
         started = time.perf_counter()
         record = ask(question, fabric, self.options.bound_s, self.watch, self.leaks, self.last_item)
+        if lost := self.presence.lost(GOING_S if fabric.without_worker else 0.0):
+            record = without_device(record, lost)
+            self.lost = self.item.session.shouldstop = lost
         self.keep(self.item, record, time.perf_counter() - started)
         if Verdict(record["verdict"]) in BAD:
             raise NotConforming(failure_block(record))

@@ -184,9 +184,16 @@ def next_steps(run_file: str, bad: Sequence[str]) -> list[str]:
 
 
 def verdict_line(
-    verdict: str, counts: Mapping[str, int], deviations: Mapping[str, int], why: Sequence[str]
+    verdict: str,
+    counts: Mapping[str, int],
+    deviations: Mapping[str, int],
+    why: Sequence[str],
+    lacking: int = 0,
 ) -> str:
-    """The last word of a run: CONFORMING, with known deviations by id, or why it is not."""
+    """The last word of a run: CONFORMING, with known deviations by id, or why it is not.
+
+    `lacking` of those that are NOT_SUPPORTED need what the host or its user lacks.
+    """
     line = verdict
     if deviations:
         named = ", ".join(
@@ -197,6 +204,12 @@ def verdict_line(
         line += f" with {len(deviations)} known deviation{plural}: {named}"
     if why:
         line += ": " + "; ".join(why)
-    elif counts.get(Verdict.NOT_SUPPORTED):
-        line += f"; {counts[Verdict.NOT_SUPPORTED]} cases ask for what the device does not claim"
+        return line
+    unclaimed = counts.get(Verdict.NOT_SUPPORTED, 0) - lacking
+    if unclaimed:
+        ask = "case asks" if unclaimed == 1 else "cases ask"
+        line += f"; {unclaimed} {ask} for what the device does not claim"
+    if lacking:
+        need = "case needs" if lacking == 1 else "cases need"
+        line += f"; {lacking} {need} what this host or its user lacks"
     return line

@@ -4,8 +4,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from typing import Any
 
 from rdma_conformance.entries import EntryError
+from rdma_conformance.visible import visible
 from rdma_reports.commands import (
     allure,
     bundle,
@@ -47,8 +50,26 @@ Each subcommand has a --help with examples of its own.
 exit status: 0 all is well; 1 a run does not conform, or is worse; 2 it can't be told."""
 
 
+class _Shown:
+    """A stream that prints what it is given, and obeys none of it: file names are anybody's."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(visible(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; 0 if all is well, 1 if a run does not conform, 2 if it cannot be told."""
+    with redirect_stdout(_Shown(sys.stdout)), redirect_stderr(_Shown(sys.stderr)):
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     if options.command is None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from rdma_conformance.visible import visible
 from rdma_reports.errors import ReportError
 from rdma_reports.runfile import Run, read_run
 
@@ -71,7 +72,7 @@ def cut_off(run_file: Path, run: Run) -> list[str]:
         named = running_of(run_file).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return []
-    return [case for case in named if case and case not in run.results]
+    return [visible(case) for case in named if case and case not in run.results]
 
 
 def save(path: Path, content: str | bytes) -> None:

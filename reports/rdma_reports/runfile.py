@@ -4,8 +4,10 @@ A header, a line for every result as soon as it is known, and a footer. A run th
 no footer and stays readable.
 """
 
+import fcntl
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -26,8 +28,19 @@ from rdma_reports.lines import (
     from_dict,
     worse,
 )
+from rdma_reports.tame import tame
 
-__all__ = ["Footer", "Header", "Result", "Run", "RunFileError", "RunWriter", "as_dict", "read_run"]
+__all__ = [
+    "Footer",
+    "Header",
+    "Result",
+    "Run",
+    "RunFileError",
+    "RunWriter",
+    "as_dict",
+    "discard",
+    "read_run",
+]
 
 
 class RunFileError(Exception):
@@ -73,7 +86,8 @@ class RunWriter:
 
     The file of an earlier run stays until the header of this one is on the disk. Every line is one
     write. A failure to write raises RunFileError once, leaves whole lines only, and makes the
-    calls after it do nothing: `failed` tells.
+    calls after it do nothing: `failed` tells. While it writes, the file is locked (flock(2)): one
+    file is one run's.
     """
 
     def __init__(self, path: str | os.PathLike[str], header: Header) -> None:
@@ -93,12 +107,16 @@ class RunWriter:
         target = Path(os.path.realpath(self.path))
         if target.exists() and not target.is_file():
             raise RunFileError(f"{self.path} is no regular file: name a file for the run")
+        _check_idle(target)
         started = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:
+            _remove_parts(target)
             self._fd = os.open(started, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise RunFileError(_mend(self.path, error)) from error
         try:
+            with suppress(OSError):  # some file systems have no locks
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._write(self._header)
             os.fsync(self._fd)
             started.replace(target)
@@ -126,7 +144,10 @@ class RunWriter:
         unasked: Iterable[str] = (),
         checks: Mapping[str, int] | None = None,
     ) -> None:
-        """Writes the footer, with the counts of what was written, and closes the file."""
+        """Writes the footer, with the counts of what was written, and closes the file.
+
+        Raises RunFileError when that fails, or when the file is no longer where it was made.
+        """
         footer = Footer(
             verdict=verdict,
             counts=dict(self.counts),
@@ -136,7 +157,20 @@ class RunWriter:
             checks=checks,
         )
         self._write(footer)
+        there = self.failed or self._is_there()
         self._close()
+        if not there:
+            self.failed = True
+            raise RunFileError(
+                f"the run file {self.path} was removed or replaced while the run wrote it: "
+                "run again"
+            )
+
+    def _is_there(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._fd), self.path.stat())
+        except OSError:
+            return False
 
     def __exit__(
         self,
@@ -175,6 +209,40 @@ class RunWriter:
             os.close(fd)
 
 
+def discard(path: str | os.PathLike[str]) -> None:
+    """Removes the run file of an earlier run, if there is one; what is no file stays.
+
+    Raises RunFileError when a run is writing it.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_file():
+        _check_idle(target)
+        with suppress(OSError):
+            target.unlink()
+
+
+def _check_idle(target: Path) -> None:
+    """Raises RunFileError when a run is writing `target`."""
+    try:
+        with target.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise RunFileError(
+            f"another run is writing {target}: wait for its end, or name another --run-file"
+        ) from None
+    except OSError:
+        return  # there is none, or its file system has no locks
+
+
+def _remove_parts(target: Path) -> None:
+    """Removes what a run left that was killed before its header was on the disk."""
+    name = re.compile(re.escape(f".{target.name}.") + r"(\d+)\.part")
+    for path in target.parent.iterdir():
+        match = name.fullmatch(path.name)
+        if match and not Path("/proc", match[1]).exists():
+            path.unlink(missing_ok=True)
+
+
 def read_run(path: str | os.PathLike[str]) -> Run:
     """Reads and checks a run file.
 
@@ -199,7 +267,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
 
 def _parse(path: str | os.PathLike[str], number: int, raw: bytes) -> Line:
     try:
-        return from_dict(json.loads(raw.decode("utf-8"), parse_constant=_no_constant))
+        return from_dict(tame(json.loads(raw.decode("utf-8"), parse_constant=_no_constant)))
     except (ValueError, RecursionError) as error:
         reason = "it is no JSON" if isinstance(error, json.JSONDecodeError) else error
         raise RunFileError(

@@ -30,6 +30,7 @@ KEYWORDS = frozenset(
         "type",
     }
 )
+_WORD = re.compile(r"\w{1,40}")
 _TYPES = {
     "string": lambda value: isinstance(value, str),
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
@@ -93,7 +94,8 @@ def _members(value: dict, schema: Schema, where: str) -> str | None:
         return f"{where or 'it'} lacks {', '.join(missing)}"
     known = schema.get("properties", {})
     for name, member in value.items():
-        place = f"{where}.{name}" if where else name
+        word = name if _WORD.fullmatch(name) else _shown(name)
+        place = f"{where}.{word}" if where else word
         found = problem(name, schema.get("propertyNames", True), f"the name {place}")
         found = found or problem(
             member, known.get(name, schema.get("additionalProperties", True)), place

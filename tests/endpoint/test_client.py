@@ -17,6 +17,7 @@ from rdma_conformance.endpoint.client import (
     WorkerHung,
     _package_parents,
 )
+from rdma_conformance.endpoint.stopped import STOPPED, stopped
 
 
 @pytest.fixture
@@ -65,10 +66,24 @@ def test_a_worker_that_is_killed(worker):
 
 def test_a_worker_that_hangs_is_killed(worker):
     os.kill(worker.pid, signal.SIGSTOP)
-    with pytest.raises(WorkerHung, match=r"no answer within 0\.2 s .*control.*SIGKILL") as caught:
+    with pytest.raises(WorkerHung, match=r"no answer within 0\.2 s .*stopped.*SIGKILL") as caught:
         worker.call("device", 0.2, name="any")
-    assert caught.value.phase == "control"
+    assert caught.value.phase.startswith(STOPPED)
     assert gone(worker.pid)
+
+
+def test_a_stopped_descendant_is_found():
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'])"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as parent:
+        children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+        while not (child := children.read_text().strip()):
+            time.sleep(0.01)
+        assert stopped(parent.pid) is None
+        os.kill(int(child), signal.SIGSTOP)
+        while stopped(parent.pid) != int(child):
+            time.sleep(0.01)
+        os.kill(int(child), signal.SIGKILL)
+    assert stopped(parent.pid) is None
 
 
 def test_a_worker_ends_when_closed():

@@ -194,3 +194,28 @@ def test_a_missing_namespace_names_those_there_are(tmp_path, monkeypatch):
     checks.namespace(None)
     with pytest.raises(FabricError, match="no network namespace left: `ip netns` shows right"):
         checks.namespace("left")
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["ibv_open_device(rxe0): EACCES", "ibv_open_device(rxe0): ENOENT", "ibv_reg_mr: EPERM"],
+)
+def test_a_refusal_by_policy_names_where_to_look(call):
+    assert "SELinux" in checks.policy(call)
+
+
+def test_a_refusal_by_the_device_is_no_policys():
+    assert checks.policy("ibv_reg_mr: EINVAL") == ""
+
+
+def test_a_device_in_another_namespace_is_hinted_at(tmp_path, monkeypatch):
+    (tmp_path / "left").touch()
+    monkeypatch.setattr(checks, "NAMED", tmp_path)
+    with pytest.raises(FabricError, match=r"\(left\) and `rdma system` says exclusive"):
+        checks.find("rxe0", ())
+
+
+def test_a_name_that_would_act_on_the_terminal_is_shown():
+    with pytest.raises(FabricError) as caught:
+        checks.find("rxe0\x1b[2J", (DEVICE,))
+    assert "\x1b" not in str(caught.value)

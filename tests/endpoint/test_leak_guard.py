@@ -262,7 +262,7 @@ def test_lists_that_a_kernel_lacks_are_told():
     refused = OSError(errno.EPERM, "Operation not permitted")
     guard = guard_of(host, refused)
     assert guard.describe() == (
-        "on, without the kernel's lists of qp, cq, mr, pd, srq (Operation not permitted)"
+        "on, without the kernel's lists of pd, mr, cq, qp, srq (Operation not permitted)"
     )
     kernel.pinned_kb += 4
     assert [each.whose for each in guard.check()] == [DRIVER]

@@ -1,5 +1,6 @@
 """Netlink messages as the kernel sends them, taken apart."""
 
+import errno
 import os
 import struct
 
@@ -47,3 +48,27 @@ def test_several_messages_in_one():
 
 def test_a_nested_flag_is_not_part_of_the_kind():
     assert list(restrack._attributes(attribute(40 | 0x8000, b""))) == [(40, b"")]
+
+
+def test_what_nobody_has_any_more_is_left_and_what_others_have_is_not():
+    owners = [attribute(28, struct.pack("=I", pid)) for pid in (7, 8)]
+    kernel, dead = attribute(29, b"ib_core\0"), attribute(43, b"1234")
+    table = b"".join(attribute(47, each) for each in (*owners, kernel, dead))
+    body = attribute(2, b"rxe0\0") + attribute(46, table) + attribute(40, region(1, 9))
+    assert list(restrack._owners(body, 46)) == [7, 8, None]
+
+
+def test_a_kind_that_the_kernel_does_not_list_is_left_out(monkeypatch):
+    body = attribute(46, attribute(47, attribute(28, struct.pack("=I", 7))))
+
+    def dump(command, attributes=b""):
+        if command == restrack.CMD_GET:
+            yield attribute(1, struct.pack("=I", 3)) + attribute(2, b"rxe0\0")
+        elif command == restrack.KINDS["pd"][0]:
+            yield body * 2
+        else:
+            raise OSError(errno.EINVAL, "unknown")
+
+    monkeypatch.setattr(restrack, "_dump", dump)
+    assert restrack.holdings("rxe0", {7}) == {"pd": 2}
+    assert restrack.holdings("rxe0", {8}) == {"pd": 0}

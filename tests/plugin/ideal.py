@@ -42,6 +42,8 @@ class IdealFabric:
     device = "ideal0"
     peer = "loopback"
     guarded = "on"
+    ports = ()
+    without_worker = False
 
     def __init__(self, lie: Liar | None = None, claims: dict[str, str] = CLAIMS) -> None:
         self.lie = lie

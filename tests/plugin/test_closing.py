@@ -2,7 +2,8 @@
 
 import pytest
 
-from rdma_conformance.closing import close
+from rdma_conformance.closing import Tally, close
+from rdma_conformance.terminal import verdict_line
 
 GOOD = {"PASS": 3, "DEVIATION": 1, "NOT_SUPPORTED": 1, "NOTE": 1}
 
@@ -67,3 +68,24 @@ def test_no_run_conforms_after_which_the_kernel_complains(verdict, becomes):
 def test_a_failure_that_only_pytest_saw_is_not_lost():
     found = end(GOOD, exit_status=1)
     assert (found.verdict, found.exit_status) == ("NOT CONFORMING", 1)
+
+
+def test_a_run_whose_device_is_gone_says_so_in_place_of_an_interruption():
+    found = end(GOOD, selected=7, interrupted=True, exit_status=2, lost="rxe0 is gone")
+    assert (found.verdict, found.exit_status) == ("INVALID", 2)
+    assert found.why == ("rxe0 is gone", "1 of 7 cases have no result")
+
+
+def test_what_a_host_lacks_is_told_apart_from_what_a_device_does_not_claim():
+    denials = {"ipc_lock": "no CAP_IPC_LOCK: be root", "odp": "odp_caps are 0", "iova": "no MREx"}
+    reasons = [*2 * [denials["ipc_lock"]], f"its control needs more: {denials['ipc_lock']}"]
+    tally = Tally()
+    for number, reason in enumerate([*reasons, denials["odp"]]):
+        tally.add({"case": str(number), "verdict": "NOT_SUPPORTED", "reason": reason})
+    tally.add({"case": "noted", "verdict": "NOTE", "reason": denials["ipc_lock"]})
+    assert tally.lacking(denials) == {denials["ipc_lock"]: 3}
+    line = verdict_line("CONFORMING", tally.counts(), {}, (), lacking=3)
+    assert line == (
+        "CONFORMING; 1 case asks for what the device does not claim; "
+        "3 cases need what this host or its user lacks"
+    )

@@ -91,6 +91,21 @@ def end_workers(self):
 ideal.IdealFabric.end_workers = end_workers
 lie = None
 """
+PORT_GOES_DOWN = """
+import functools, pathlib
+from rdma_conformance.presence import Presence
+state = pathlib.Path("sys/ideal0/ports/1/state")
+if not state.exists():
+    state.parent.mkdir(parents=True)
+    state.write_text("4: ACTIVE")
+ideal.IdealFabric.ports = (("ideal0", 1),)
+rdma_conformance.run.Presence = functools.partial(Presence, root=pathlib.Path("sys"))
+def lie(case, answer):
+    if case.operation == "read" and case.await_event:
+        state.write_text("1: DOWN")
+        return {**answer, "requester": "RETRY_EXC_ERR"}
+    return answer
+"""
 LOSES_FOOTER = """
 from rdma_reports.runfile import RunFileError, RunWriter
 def finish(self, *args, **named):
@@ -356,6 +371,20 @@ def test_a_pytest_process_that_dies_is_an_error_of_its_case(run, pytester):
     errors = [case["case"] for case in cases if case["verdict"] == "ERROR"]
     assert len(errors) == 1 and "[read-region:LW]" in errors[0]
     assert footer["counts"]["PASS"] == len(cases) - 1
+
+
+@pytest.mark.parametrize("processes", [[], ["-n2"]])
+def test_a_port_that_goes_down_ends_the_run(run, pytester, processes):
+    found = run(*processes, lie=PORT_GOES_DOWN)
+    assert found.ret == pytest.ExitCode.INTERRUPTED
+    header, *cases, footer = results(pytester)
+    bad = [case for case in cases if case["verdict"] != "PASS"]
+    assert 1 <= len(bad) <= 1 + len(processes) and len(cases) < header["selected"]
+    for case in bad:
+        assert case["verdict"] == "ERROR"
+        assert case["reason"].startswith("port 1 of ideal0 is DOWN: bring it back, and run again")
+    assert footer["verdict"] == "INVALID"
+    found.stdout.fnmatch_lines(["INVALID: port 1 of ideal0 is DOWN: *cases have no result*"])
 
 
 def test_xdist_counts_the_cases_among_other_tests(run, pytester):

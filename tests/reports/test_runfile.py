@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rdma_reports.runfile import Run, RunFileError, RunWriter, as_dict, read_run
+from rdma_reports.runfile import Run, RunFileError, RunWriter, as_dict, discard, read_run
 from rdma_reports.schema import KEYWORDS, definitions
 
 from .runs import EVERY_VERDICT, HEADER, result
@@ -216,3 +216,36 @@ def test_the_schema_uses_only_what_is_checked():
 
     found = {word for each in definitions().values() for word in keywords(each)}
     assert found <= KEYWORDS
+
+
+def test_what_a_killed_run_began_is_removed_by_the_next(tmp_path):
+    """A process id above the kernel's limit belongs to nobody."""
+    begun, other = tmp_path / ".run.ndjson.4194305.part", tmp_path / ".b.ndjson.4194305.part"
+    living = tmp_path / ".run.ndjson.1.part"
+    for path in (begun, other, living):
+        path.touch()
+    with RunWriter(tmp_path / "run.ndjson", HEADER) as writer:
+        writer.finish("INVALID", exit_status=5)
+    assert not begun.exists()
+    assert other.exists() and living.exists()
+
+
+def test_a_file_that_is_being_written_is_not_taken(tmp_path):
+    path = tmp_path / "run.ndjson"
+    with RunWriter(path, HEADER) as writer:
+        for take in (lambda: discard(path), RunWriter(path, HEADER).__enter__):
+            with pytest.raises(RunFileError, match="another run is writing"):
+                take()
+        writer.finish("INVALID", exit_status=5)
+    discard(path)
+    assert not path.exists()
+    discard(path)
+
+
+def test_a_file_that_went_meanwhile_is_no_whole_run(tmp_path):
+    path = tmp_path / "run.ndjson"
+    with RunWriter(path, HEADER) as writer:
+        path.unlink()
+        with pytest.raises(RunFileError, match="was removed or replaced while the run wrote it"):
+            writer.finish("INVALID", exit_status=5)
+    assert writer.failed

@@ -16,6 +16,7 @@ import execnet
 import conformance
 import rdma_conformance
 from rdma_conformance.endpoint.server import PROTOCOL
+from rdma_conformance.endpoint.stopped import STOPPED, stopped
 
 START_S = 60.0  # importing pyverbs takes seconds on an emulated machine
 KILL_S = 5.0  # after SIGKILL a process that stays can only be waiting in the kernel
@@ -45,7 +46,8 @@ class WorkerDied(WorkerTrouble):
 
 
 class WorkerHung(WorkerTrouble):
-    """No answer within `seconds`. `phase` is `asked` when the driver owed one, else `control`.
+    """No answer within `seconds`. `phase` is `asked` when the driver owed one, `control` before,
+    and begins with STOPPED when a process was, so that nobody can tell.
 
     `kernel_stack` shows where its threads wait, and `end` says what became of it.
     """
@@ -134,6 +136,8 @@ class Worker:
         except execnet.TimeoutError:
             stack = _kernel_stacks(self.pid) if self._local else ""
             phase = _phase(self.pid) if self._local else "control"
+            if self._local and (pid := stopped(self.pid)):
+                phase = f"{STOPPED} by a signal: process {pid}"
             raise WorkerHung(phase, timeout, stack, self._bury()) from None
         except (EOFError, OSError, execnet.RemoteError):
             raise WorkerDied(self._bury()) from None

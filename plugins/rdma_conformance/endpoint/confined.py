@@ -37,10 +37,14 @@ class Confined:
         if self._keeper is None:
             self._keeper = _start()
         request = {"what": what, "place": self._place, **arguments}
-        self._keeper.stdin.write(json.dumps(request).encode() + b"\n")
-        self._keeper.stdin.flush()
+        with suppress(BrokenPipeError):
+            self._keeper.stdin.write(json.dumps(request).encode() + b"\n")
+            self._keeper.stdin.flush()
         line = self._keeper.stdout.readline()
-        answer = json.loads(line) if line else {"error": "the keeper of processes has died"}
+        if not line:
+            self.close()  # the next case gets another
+            raise RuntimeError("the keeper of processes has died")
+        answer = json.loads(line)
         if "error" in answer:
             raise RuntimeError(answer["error"])
         return answer
@@ -50,11 +54,12 @@ class Confined:
         return 0 if self._keeper is None else 2
 
     def close(self) -> None:
-        if self._keeper is not None:
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
             with suppress(OSError):
-                self._keeper.stdin.close()
-            self._keeper.wait()
-            self._keeper.stdout.close()
+                keeper.stdin.close()
+            keeper.wait()
+            keeper.stdout.close()
 
 
 def _start() -> "subprocess.Popen[bytes]":

@@ -98,7 +98,7 @@ class End:
             try:
                 made = verbs.register(self._domain, area.address, 1, access)
             except VerbsError as refused:
-                found["denials"][name] = f"{what} is refused: {refused.name}"
+                found["denials"][name] = f"{what} is refused: {refused.denial()}"
             else:
                 verbs.deregister(made)
                 found["claims"][name] = f"{what} succeeds"
@@ -108,7 +108,8 @@ class End:
             try:
                 self.queues.destroy(self.queues.create(transport))
             except VerbsError as refused:
-                found["denials"][f"transport_{transport}"] = f"{what} is refused: {refused.name}"
+                why = f"{what} is refused: {refused.denial()}"
+                found["denials"][f"transport_{transport}"] = why
             else:
                 found["claims"][f"transport_{transport}"] = f"{what} succeeds"
         handle = self.queues.create(Transport.RC)

@@ -6,6 +6,13 @@ from conformance.spec.accounting import MEMLOCK_ROOM
 from conformance.spec.buffer import HUGE_1G, HUGE_2M, Backing
 from rdma_conformance.endpoint import mappings, privileges
 
+# The claims of `probe` that are the host's or its user's, and not the device's.
+HOSTS = frozenset(
+    {
+        *("huge_pages_2m", "huge_pages_1g", "transparent_huge_pages", "device_mapping"),
+        *("kernel_data_mapping", "iova", "ipc_lock", "memlock_room", "unlimited_memlock"),
+    }
+)
 _THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 

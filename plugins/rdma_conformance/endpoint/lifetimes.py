@@ -12,7 +12,7 @@ from conformance.spec.memory import Run, image, low
 from conformance.spec.model import ALL_RIGHTS, GUARD, PAGE
 from conformance.spec.vocabulary import Access
 from conformance.spec.window import Domain
-from rdma_conformance.endpoint import verbs
+from rdma_conformance.endpoint import privileges, verbs
 from rdma_conformance.endpoint.bench import LATER_S, Bench
 from rdma_conformance.endpoint.remappable import Remappable
 from rdma_conformance.endpoint.verbs import VerbsError
@@ -248,8 +248,10 @@ class Lifetimes:
 
     def fork(self, killed: bool) -> str:
         """A child that does nothing, and exits or is killed: how it ended."""
+        parent = os.getpid()
         child = os.fork()
         if child == 0:
+            privileges.die_with_parent(parent)
             if killed:
                 ctypes.CDLL(None).pause()  # without a look at Python's locks, which may be held
             os._exit(0)

@@ -11,7 +11,7 @@ from conformance.spec.model import GUARD
 from conformance.spec.paging import BLANK, EXTENT, Mistake, Pages, over
 from conformance.spec.vocabulary import Access
 from conformance.spec.window import Domain
-from rdma_conformance.endpoint import verbs
+from rdma_conformance.endpoint import privileges, verbs
 from rdma_conformance.endpoint.bench import Bench
 from rdma_conformance.endpoint.remappable import Remappable
 from rdma_conformance.endpoint.verbs import VerbsError
@@ -29,8 +29,10 @@ class Child:
         answer, answered = os.pipe()
         self._ask, self._answer = ask, answer
         self._length = length
+        parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
+            privileges.die_with_parent(parent)
             os.close(ask)  # else its own end would keep the pipe open
             os.read(asked, 1)
             os.write(answered, ctypes.string_at(address, length))

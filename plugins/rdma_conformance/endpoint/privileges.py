@@ -62,6 +62,17 @@ def limit_memlock(value: int | None) -> None:
     resource.setrlimit(resource.RLIMIT_MEMLOCK, (value, hard))
 
 
+def raise_memlock() -> None:
+    """Take all of RLIMIT_MEMLOCK that the process may have without a capability."""
+    hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (hard, hard))
+
+
+def may_pin() -> int | None:
+    """How many bytes the process may pin, None for no limit."""
+    return None if has(CAP_IPC_LOCK) else memlock()
+
+
 def die_with_parent(parent: int) -> None:
     """Be killed when the process `parent` ends, however that is."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

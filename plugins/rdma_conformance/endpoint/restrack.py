@@ -9,14 +9,21 @@ import os
 import socket
 import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from contextlib import contextmanager
 
 NETLINK_RDMA = 20
 NLDEV = 5 << 10  # RDMA_NL_NLDEV, in the upper bits of a message's type
 CMD_GET, CMD_RES_GET, CMD_RES_MR_GET = 1, 9, 13
-LISTS = {"qp": 10, "cq": 12, "mr": CMD_RES_MR_GET, "pd": 14, "srq": 23}  # commands by kind
 ATTR_DEV_INDEX, ATTR_DEV_NAME, ATTR_RES_PID, ATTR_RES_MR, ATTR_RES_MRLEN = 1, 2, 28, 40, 45
 ATTR_SUMMARY, ATTR_SUMMARY_NAME, ATTR_SUMMARY_NUMBER = 15, 17, 18
+
+ATTR_RES_KERN_NAME = 29
+# What a process can have on a device: the command that lists it, and the attribute of the list.
+KINDS = {"ctx": (22, 86), "pd": (14, 46), "mr": (13, 40), "cq": (12, 35), "qp": (10, 19)}
+KINDS["srq"] = (23, 88)
+# Those that come and go with a process's context: the command by kind.
+LISTS = {kind: command for kind, (command, _) in KINDS.items() if kind != "ctx"}
 
 NLM_F_REQUEST, NLM_F_DUMP = 1, 0x300
 NLMSG_ERROR, NLMSG_DONE = 2, 3
@@ -75,6 +82,31 @@ class RegionList:
             yield from _regions(body)
 
 
+def holdings(device: str, pids: Container[int]) -> dict[str, int]:
+    """How many objects of each kind processes of `pids` have on a device, or nobody any more.
+
+    What is the kernel's own, or another living process's, is left out; so are kinds that an older
+    kernel does not list. Raises OSError when the kernel refuses.
+    """
+    found = {}
+    place = struct.pack("=HHI", 8, ATTR_DEV_INDEX, _device_index(device))
+    for kind, (command, table) in KINDS.items():
+        with _if_known():
+            owners = [each for body in _dump(command, place) for each in _owners(body, table)]
+            found[kind] = sum(pid is None or pid in pids for pid in owners)
+    return found
+
+
+@contextmanager
+def _if_known() -> Iterator[None]:
+    """Pass over a command that this kernel does not know."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+            raise
+
+
 def _device_index(device: str) -> int:
     """The number by which netlink knows a device."""
     for body in _dump(CMD_GET):
@@ -123,14 +155,21 @@ def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
     at = 0
     while at + _HEADER.size <= len(data):
         size, kind, *_ = _HEADER.unpack_from(data, at)
+        _check(size >= _HEADER.size)
         yield kind, data[at + _HEADER.size : at + size]
         at += size + 3 & ~3
+
+
+def _check(whole: bool) -> None:
+    if not whole:
+        raise OSError(errno.EBADMSG, "rdma netlink: a message is not whole")
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
     at = 0
     while at + 4 <= len(data):
         size, kind = struct.unpack_from("=HH", data, at)
+        _check(size >= 4)
         yield kind & 0x3FFF, data[at + 4 : at + size]
         at += size + 3 & ~3
 
@@ -147,11 +186,24 @@ def _summary(told: bytes) -> Counter[str]:
     return numbers
 
 
+def _owners(body: bytes, table: int) -> Iterator[int | None]:
+    """The process of each entry that is not the kernel's own: None when it has ended."""
+    for kind, entries in _attributes(body):
+        if kind == table:
+            for _, entry in _attributes(entries):
+                found = dict(_attributes(entry))
+                if ATTR_RES_KERN_NAME not in found:
+                    pid = found.get(ATTR_RES_PID)
+                    _check(pid is None or len(pid) == 4)
+                    yield pid and struct.unpack("=I", pid)[0]
+
+
 def _regions(body: bytes) -> Iterator[tuple[int, int]]:
     for kind, table in _attributes(body):
         if kind == ATTR_RES_MR:
             for _, entry in _attributes(table):
                 found = dict(_attributes(entry))
                 if ATTR_RES_PID in found:  # a region of the kernel's own has a name in its place
-                    pid, length = found[ATTR_RES_PID], found[ATTR_RES_MRLEN]
+                    pid, length = found[ATTR_RES_PID], found.get(ATTR_RES_MRLEN, b"")
+                    _check((len(pid), len(length)) == (4, 8))
                     yield struct.unpack("=I", pid)[0], struct.unpack("=Q", length)[0]

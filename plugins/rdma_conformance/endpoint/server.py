@@ -17,12 +17,15 @@ from typing import Any
 
 from conformance.spec.vocabulary import PAGE
 from rdma_conformance.device import list_devices, plain
-from rdma_conformance.endpoint import capabilities
+from rdma_conformance.endpoint import capabilities, privileges
 from rdma_conformance.endpoint.leak_guard import Guard, watch
 from rdma_conformance.endpoint.pair import Pair
 from rdma_conformance.plants import HONEST, PLANTS
 
 PROTOCOL = 3  # counted up with every change of requests, facts or cases
+# What a whole run has registered at a time, with room to spare: a refusal for want of it would
+# look like the driver's.
+PIN_ROOM = 64 << 20
 # prctl(2)
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
@@ -92,12 +95,22 @@ class Session:
         return next((plain(each) for each in list_devices() if each.name == name), None)
 
     def do_open(self, end: str, device: str, port: int, gid_index: int) -> None:
-        """Open a device of this host as the end named `end`. Raises RuntimeError for its pages."""
+        """Open a device of this host as the end named `end`.
+
+        Raises RuntimeError for a host whose pages or limits would answer in the driver's place.
+        """
         size = os.sysconf("SC_PAGE_SIZE")
         if size != PAGE:
             raise RuntimeError(
                 f"pages of this host have {size} bytes, and the suite counts in pages of {PAGE}: "
                 "boot a kernel with pages of that size"
+            )
+        privileges.raise_memlock()
+        room = privileges.may_pin()
+        if room is not None and room < PIN_ROOM:
+            raise RuntimeError(
+                f"this process may pin {room >> 10} kB (RLIMIT_MEMLOCK), and the suite pins up to "
+                f"{PIN_ROOM >> 10} kB: ulimit -Hl unlimited, or run as root"
             )
         from rdma_conformance.endpoint.end import End  # noqa: PLC0415 - needs pyverbs
 

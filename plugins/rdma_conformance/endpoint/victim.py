@@ -3,23 +3,27 @@
 import json
 import os
 import select
-import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import conformance
 import rdma_conformance
+from rdma_conformance.endpoint.restrack import holdings
 
 START_S = 60.0  # importing pyverbs takes seconds on an emulated machine
 GONE_S = 5.0  # how long the kernel may take to give back what a dead process had
+FIRST_PIDS = Path("pid:[4026531836]")  # the PID namespace of the host: PROC_PID_INIT_INO
 
 # What libraries print goes to stderr: the answers are one JSON text a line.
 _BOOTSTRAP = """
 import json, os, sys
 sys.path[:0] = json.loads(sys.argv[1])
+from rdma_conformance.endpoint.privileges import die_with_parent
+die_with_parent(int(sys.argv[2]))
 from rdma_conformance.endpoint.server import Session
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
@@ -35,17 +39,22 @@ class Victims:
     def __init__(self, device: str, port: int, gid_index: int):
         self._opened = {"device": device, "port": port, "gid_index": gid_index}
         self._process: subprocess.Popen[str] | None = None
+        self._pids = {os.getpid()}
 
     def start(self) -> None:
         """Start it and open the device. Raises RuntimeError when that fails."""
         packages = (conformance, rdma_conformance)
         paths = [str(Path(each.__path__[0]).parent) for each in packages]
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _BOOTSTRAP, json.dumps(list(dict.fromkeys(paths)))],
+            [
+                *(sys.executable, "-c", _BOOTSTRAP),
+                *(json.dumps(list(dict.fromkeys(paths))), str(os.getpid())),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
+        self._pids.add(self._process.pid)
         self._ask({"do": "open", "end": "end", **self._opened})
 
     def call(self, method: str, arguments: list[Any]) -> Any:
@@ -71,36 +80,39 @@ class Victims:
         process, self._process = self._process, None
         process.kill()
         code = process.wait()
-        process.stdin.close()
+        with suppress(BrokenPipeError):  # it had died with a request unread
+            process.stdin.close()
         process.stdout.close()
         return "killed" if code == -9 else f"exit status {code}"
 
     def resources(self) -> dict[str, int]:
-        """The counts of objects on the device by rdma-resource(8). Raises RuntimeError without."""
-        path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-        tool = shutil.which("rdma", path=path)
-        if tool is None:
-            raise RuntimeError("rdma(8) counts what a process leaves: install iproute2")
-        command = [tool, "-j", "resource", "show", self._opened["device"]]
-        shown = subprocess.run(command, capture_output=True, text=True, check=False)
-        found = json.loads(shown.stdout) if shown.returncode == 0 and shown.stdout else []
-        counts = found[0] if found else {}
-        return {
-            name: number for name, number in counts.items() if name not in ("ifindex", "ifname")
-        }
+        """How many objects of each kind this process, the victims and dead processes have on the
+        device: what others have there is none of the case's. Raises OSError without netlink."""
+        return holdings(self._opened["device"], self._pids)
 
     def settled(self, before: dict[str, int]) -> str:
-        """Whether the counts come back to `before` within a while."""
+        """Whether the counts come back to `before` within a while.
+
+        Raises RuntimeError when they do not and it can't be told whose the objects are.
+        """
         deadline = time.monotonic() + GONE_S
-        while (now := self.resources()) != before:
+        while more := _more(self.resources(), before):
             if time.monotonic() > deadline:
-                changed = [f"{name} {before[name]} to {now.get(name)}" for name in before]
-                return ", ".join(changed)
+                if Path("/proc/self/ns/pid").readlink() != FIRST_PIDS:
+                    raise RuntimeError(
+                        f"{', '.join(more)}: in a PID namespace nobody tells whether that is of "
+                        "another living process; run in the host's (podman run --pid=host)"
+                    )
+                return ", ".join(more)
             time.sleep(0.05)
         return "as before"
 
     def close(self) -> None:
         self.kill()
+
+
+def _more(now: dict[str, int], before: dict[str, int]) -> list[str]:
+    return [f"{kind} {before[kind]} to {now[kind]}" for kind in before if now[kind] > before[kind]]
 
 
 class VictimEnd:

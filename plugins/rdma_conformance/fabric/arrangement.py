@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from rdma_conformance.endpoint.client import START_S, Worker, WorkerDied, WorkerHung
 from rdma_conformance.endpoint.pair import Pair
 from rdma_conformance.endpoint.remote import RemoteEnd
+from rdma_conformance.endpoint.stopped import STOPPED
 from rdma_conformance.plants import HONEST, PLANTS
 
 Observations = list[dict[str, Any]]
@@ -135,7 +136,8 @@ class Apart:
             return self._pair.perform(cases, seed)
         except WorkerHung as hung:
             self.close()
-            raise WorkerHung(self._phase, bound_s, hung.kernel_stack, hung.end) from None
+            phase = hung.phase if hung.phase.startswith(STOPPED) else self._phase
+            raise WorkerHung(phase, bound_s, hung.kernel_stack, hung.end) from None
         except WorkerDied:
             self.close()
             raise

@@ -11,6 +11,14 @@ VERBS = Path("/sys/class/infiniband_verbs")
 NODES = Path("/dev/infiniband")
 
 
+def host() -> None:
+    """Whether this process sees what it has to read."""
+    for path, kind in (("/proc/self/fd", "proc"), ("/sys/class", "sysfs")):
+        if not Path(path).is_dir():
+            mount = "/" + path.split("/")[1]
+            raise FabricError(f"{mount} is not here", f"mount it: mount -t {kind} {kind} {mount}")
+
+
 def find(name: str, devices: tuple[DeviceInfo, ...]) -> DeviceInfo:
     """The device of that name."""
     for device in devices:
@@ -22,6 +30,11 @@ def find(name: str, devices: tuple[DeviceInfo, ...]) -> DeviceInfo:
         mend = (
             "this host has no RDMA device; load its driver (for rxe: modprobe rdma_rxe, then "
             "--setup-rxe), or use lab/run for a VM with a real rxe"
+        )
+    if spaces := sorted(each.name for each in NAMED.glob("*")):
+        mend += (
+            f". If it is in a network namespace ({', '.join(spaces)}) and `rdma system` says "
+            "exclusive, it is seen only there: ip netns exec NAMESPACE pytest ..."
         )
     raise FabricError(f"there is no RDMA device {name}", mend)
 
@@ -85,6 +98,19 @@ def may_open(name: str, verbs: Path = VERBS, nodes: Path = NODES) -> None:
             f"run as root, join its group ({_group(node)}), or let a udev rule set MODE=0666 "
             "for SUBSYSTEM infiniband_verbs",
         )
+
+
+def policy(error: str) -> str:
+    """The mend for a call that was refused although the device's node may be opened."""
+    # Refused the node's path, libibverbs looks for it elsewhere, and does not find it.
+    opening = error.startswith("ibv_open_device") and error.endswith("ENOENT")
+    if not opening and not error.endswith(("EACCES", "EPERM")):
+        return ""
+    return (
+        "the device's node may be opened, so that a policy must refuse it: SELinux, AppArmor or "
+        "seccomp (ausearch -m avc, journalctl -k), a container's device rules, or a file system "
+        "mounted nodev"
+    )
 
 
 def _group(node: Path) -> str:

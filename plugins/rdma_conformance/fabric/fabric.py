@@ -13,7 +13,8 @@ class Fabric:
     """Performs cases; `open_fabric` makes it.
 
     `identity` and `description` say what was opened, `guarded` what is watched of it; `device` and
-    `peer` are the values of --device and --peer that open the same again.
+    `peer` are the values of --device and --peer that open the same again, `ports` the devices of
+    this host with their ports.
     """
 
     def __init__(
@@ -26,6 +27,7 @@ class Fabric:
         capabilities: Capabilities,
         device: str,
         peer: str,
+        ports: Sequence[tuple[str, int]] = (),
         undo: Callable[[], None],
     ):
         self._arrange = arrange
@@ -37,6 +39,7 @@ class Fabric:
         self.capabilities = capabilities
         self.device = device
         self.peer = peer
+        self.ports = tuple(ports)
 
     def perform(self, cases: Sequence[Case], seed: int, bound_s: float) -> list[Observation]:
         """The observations of `cases`, performed in order on one connection, within `bound_s`.
@@ -68,6 +71,11 @@ class Fabric:
         except BaseException:  # dead, or what it is at is unknown: no other case may meet it
             self._drop()
             raise
+
+    @property
+    def without_worker(self) -> bool:
+        """Whether the last case took the worker with it."""
+        return self._arrangement is None
 
     def plant(self, name: str) -> None:
         """Plant the fault `name` in place of another, until a worker is lost."""

@@ -44,6 +44,7 @@ def _nothing() -> None:
 def _open(settings: FabricSettings, undo: Callable[[], None]) -> Fabric:
     if settings.device is None:
         raise FabricError("no device is named", "give --device NAME (see --list-devices)")
+    checks.host()
     device = checks.find_here(settings.device)
     port = checks.active_port(device, settings.port)
     checks.may_open(device.name)
@@ -59,7 +60,8 @@ def _open(settings: FabricSettings, undo: Callable[[], None]) -> Fabric:
         ours, theirs = arrangement.identify()
     except WorkerTrouble as error:
         arrangement.close()
-        raise FabricError(f"{device.name} can not be queried: {error}", "") from None
+        mend = checks.policy(str(error))
+        raise FabricError(f"{device.name} can not be queried: {error}", mend) from None
     mtu = abi.MTU_BYTES[min(ours["attributes"]["mtu"], theirs["attributes"]["mtu"])]
     return Fabric(
         arrange=lambda: _arrange(settings, plan, command),
@@ -69,6 +71,7 @@ def _open(settings: FabricSettings, undo: Callable[[], None]) -> Fabric:
         capabilities=telling.common(ours, theirs, plan.peer.text),
         device=device.name,
         peer="loopback" if plan.loopback else plan.peer.text,
+        ports=[(each, settings.port) for each in plan.here],
         undo=undo,
     )
 
@@ -91,7 +94,7 @@ def _meet(settings: FabricSettings, plan: Plan, command: str) -> Arrangement:
     except WorkerError as error:
         if error.kind == "pyverbs":
             raise python.no_pyverbs(command, str(error)) from None
-        mend = python.NO_START if error.kind == "start" else ""
+        mend = python.NO_START if error.kind == "start" else checks.policy(str(error))
         raise FabricError(f"{names} can not be opened: {error}", mend) from None
     except WorkerTrouble as error:
         raise FabricError(f"{names} can not be opened: {error}", "") from None
@@ -99,7 +102,9 @@ def _meet(settings: FabricSettings, plan: Plan, command: str) -> Arrangement:
         [seen] = arrangement.perform([wire(_greeting())], 0, GREETING_S)
         trouble = None if seen["receives"] else f"a SEND ended with {seen['requester']}"
     except WorkerTrouble as error:
-        trouble = str(error)
+        if mend := checks.policy(trouble := str(error)):
+            arrangement.close()
+            raise FabricError(f"{names} can not be asked: {trouble}", mend) from None
     except BaseException:
         arrangement.close()
         raise

@@ -24,6 +24,11 @@ class Plan:
     def loopback(self) -> bool:
         return self.peer == Peer(self.device.name)
 
+    @property
+    def here(self) -> tuple[str, ...]:
+        """The devices that this process sees."""
+        return (self.device.name, *([self.peer_info.name] if self.together else []))
+
 
 def make_plan(settings: FabricSettings, device: DeviceInfo, peer: Peer, command: str) -> Plan:
     """How `device` and `peer` would meet; asks the peer's host or namespace about it."""

@@ -1,15 +1,21 @@
 """What a fabric is asked for, and how it says that it can't be had."""
 
+import re
 from dataclasses import dataclass
+
+from rdma_conformance.visible import visible
+
+# Of a namespace, or a host with its user: it becomes a word of a command, and no option.
+_PLACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:%\[\]-]*")
 
 
 class FabricError(Exception):
     """The device can not be reached as asked; `mend` says what to do about it."""
 
     def __init__(self, message: str, mend: str):
-        super().__init__(f"{message}: {mend}" if mend else message)
-        self.message = message
-        self.mend = mend
+        self.message = visible(message)
+        self.mend = visible(mend)
+        super().__init__(f"{self.message}: {self.mend}" if mend else self.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ def parse_peer(text: str, device: str) -> Peer:
     if not slashes and "=" not in text and text:
         return Peer(text)
     kind, _, place = where.partition("=")
-    if kind in ("netns", "ssh") and place and name and "//" not in name:
+    if kind in ("netns", "ssh") and _PLACE.fullmatch(place) and name and "//" not in name:
         return Peer(name, **{kind: place})
     raise FabricError(
         f"--peer {text} is not understood",

@@ -3,7 +3,6 @@
 import atexit
 import os
 import re
-import signal
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from rdma_conformance.fabric.namespaces import NAMED
 from rdma_conformance.fabric.settings import FabricError
+from rdma_conformance.interruption import INTERRUPTIONS
 
 SCRIPT = Path(__file__).with_name("rxe-pair")
 STEP_S = 60.0
@@ -53,7 +53,8 @@ def make() -> RxePair:
     devices = (f"rxe{owner.pid}a", f"rxe{owner.pid}b")
     remover = _Remover(owner)
     try:
-        _run("up", *owner.spaces(), *devices)
+        with INTERRUPTIONS.held():
+            _run("up", *owner.spaces(), *devices)
     except BaseException:
         remover()
         raise
@@ -76,43 +77,46 @@ def this_process() -> Owner:
 
 
 def _start_of(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None if there is none. proc(5), stat."""
+    """When a process started, in clock ticks since boot; None if none runs. proc(5), stat."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return None
-    return int(stat.rpartition(")")[2].split()[19])  # field 22; the name before it may hold blanks
+    fields = stat.rpartition(")")[2].split()  # from field 3 on; the name before may hold blanks
+    return None if fields[0] in "ZX" else int(fields[19])
 
 
 class _Remover:
-    """Removes the pair once: when called, at exit, or on SIGTERM."""
+    """Removes the pair once: when called, or at exit."""
 
     def __init__(self, owner: Owner):
         self._owner = owner
         self._done = False
         atexit.register(self)
-        self._previous = signal.getsignal(signal.SIGTERM)
-        signal.signal(signal.SIGTERM, self._terminated)
 
     def __call__(self) -> None:
         if self._done or os.getpid() != self._owner.pid:
             return
-        self._done = True
-        atexit.unregister(self)
-        signal.signal(signal.SIGTERM, self._previous or signal.SIG_DFL)
-        _run("down", *self._owner.spaces())
-
-    def _terminated(self, number: int, frame: object) -> None:
-        # An exception lets everybody on the stack clean up; this pair goes at exit.
-        raise SystemExit(128 + number)
+        with INTERRUPTIONS.held():
+            self._done = True
+            atexit.unregister(self)
+            _run("down", *self._owner.spaces())
 
 
 def _run(*arguments: str) -> None:
     command = ["sh", str(SCRIPT), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=STEP_S, check=False)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=STEP_S,
+            check=False,
+            start_new_session=True,  # a Ctrl-C in the terminal must not end it half-way
+        )
     except subprocess.TimeoutExpired:
         raise FabricError(f"rxe-pair {arguments[0]} did not end in {STEP_S:g} s", "") from None
     if done.returncode:
         reason = done.stderr.strip() or f"exit status {done.returncode}"
-        raise FabricError(f"the rxe devices could not be set up: {reason}", "")
+        done_to = "set up" if arguments[0] == "up" else "removed"
+        raise FabricError(f"the rxe devices could not be {done_to}: {reason}", "")

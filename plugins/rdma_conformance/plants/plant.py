@@ -25,6 +25,7 @@ class Plant:
     reports: Mapping[str, Any] = field(default_factory=dict)  # instead of what was seen
     stray_byte: bool = False  # the byte behind the range of the operation is written, too
     instead: Mapping[str, Any] = field(default_factory=dict)  # fields of the case, performed so
+    safely: Mapping[str, Any] = field(default_factory=dict)  # the same for a hazard's sake alone
     leak: bool = False  # a page stays pinned, or what holds it
     leaves: str | None = None  # what stays behind after the case, as `endpoint.leaving` has it
     ends_early: bool = False  # the region or window that the case goes on to use is ended
@@ -62,7 +63,7 @@ class Plant:
 
     def altered(self, case: Wire) -> dict[str, Any]:
         """The case that the endpoints perform in place of `case`."""
-        return {**case, **self.instead}
+        return {**case, **self.safely, **self.instead}
 
     def report(self, observation: dict[str, Any]) -> dict[str, Any]:
         return {**observation, **self.reports}

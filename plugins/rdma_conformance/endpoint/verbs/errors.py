@@ -4,6 +4,9 @@ import errno
 
 from pyverbs.pyverbs_error import PyverbsError
 
+# What the host, its limits or its policies answer: it says nothing of what a device can do.
+_HOSTS = frozenset({"EPERM", "EACCES", "ENOMEM", "EMFILE", "ENFILE", "EINTR", "EIO", "ENODEV"})
+
 
 class VerbsError(Exception):
     """A verb was refused; `name` is the errno's name, such as EINVAL."""
@@ -11,6 +14,12 @@ class VerbsError(Exception):
     def __init__(self, name: str, what: str):
         super().__init__(f"{what}: {name}")
         self.name = name
+
+    def denial(self) -> str:
+        """The name, if it can mean that the device does not do it. Raises itself else."""
+        if self.name in _HOSTS:
+            raise self
+        return self.name
 
 
 def refusal(error: PyverbsError, what: str) -> VerbsError:
