@@ -13,13 +13,15 @@ from conformance.spec.memory import AnyPrefix
 from conformance.spec.model import Case, Expectation, Observation, Outcome, wire
 from conformance.spec.vocabulary import Verdict
 from rdma_conformance.catalogue import Requirement
-from rdma_conformance.deviations import Deviation
+from rdma_conformance.deviations import KERNEL, LEAK, Deviation
 from rdma_conformance.endpoint.client import WorkerDied, WorkerError, WorkerHung
 from rdma_conformance.exclusive import DeviceBusy, hold
 from rdma_conformance.fabric import Fabric
 from rdma_conformance.kernel_watch import KernelWatch
+from rdma_conformance.leaks import Leaks
 from rdma_conformance.twice import join
 from rdma_conformance.verdict import Difference, Judgement, control_differences, judge
+from rdma_conformance.worsening import worsen
 
 ALONE = (Limit, Killed)  # they fill the device, or count all that is on it
 ASKED = "asked"  # the worker's word for the phase in which the driver is asked
@@ -49,17 +51,34 @@ def case_seed(case_id: str, run_seed: int) -> int:
     return zlib.crc32(f"{run_seed}:{case_id}".encode())
 
 
-def ask(question: Question, fabric: Fabric, bound_s: float, watch: KernelWatch) -> dict[str, Any]:
+def ask(  # noqa: PLR0917  what a case is asked of, and who looks on
+    question: Question,
+    fabric: Fabric,
+    bound_s: float,
+    watch: KernelWatch,
+    leaks: Leaks | None = None,
+    last: bool = False,
+) -> dict[str, Any]:
     """The record of one case, as the run file keeps it (without `again` and `duration`).
 
-    Only the driver's own answers and the kernel's complaints become FAIL: what keeps the suite
-    from asking is an ERROR.
+    Only the driver's own answers, the kernel's complaints and what the driver leaves behind become
+    FAIL: what keeps the suite from asking is an ERROR. `leaks` knows the cases before; after the
+    `last` one all that may have been left is looked for.
     """
     watch.begin()
     found = _ask(question, fabric, bound_s)
     if question.twice and found["observed"]:  # what hung or died once is not asked for it again
         found = join(found, _ask(question, fabric, bound_s))
-    return watch.end(found)
+    also = question.deviation.also if question.deviation else ()
+    try:
+        leftovers = fabric.leftovers(thorough=last)
+    except (WorkerDied, WorkerHung, WorkerError) as failure:
+        trouble = _worker_failure(failure)
+        reason = f"while looking for what was left behind: {trouble.reason}"
+        found = worsen(found, trouble.verdict, reason)
+    else:
+        found = (leaks or Leaks()).end(found, leftovers, LEAK in also)
+    return watch.end(found, KERNEL in also)
 
 
 def _ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
@@ -138,6 +157,7 @@ def record(
         "seed": question.seed,
         "hazard": question.hazard,
         "kernel": [],
+        "left": [],
         "control": control,
         "twice": None,
     }

@@ -1,7 +1,7 @@
 """How a run ends: its verdict, why, and its exit status. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,14 +88,16 @@ def close(
     interrupted: bool,
     exit_status: int,
     unwritten: str | None = None,
+    ending: Sequence[Sequence[str]] = (),
     lost: str | None = None,
     stuck: str | None = None,
 ) -> Closing:
     """The end of a run whose pytest session would exit with `exit_status`.
 
     `selected` is the number of cases that were to be asked; `unwritten` says why the run file is
-    not whole, `lost` which device is gone and `stuck` which task, so that the run was stopped.
-    CONFORMING needs every selected case answered, none of them bad, at least one asked, and no
+    not whole, `lost` which device is gone and `stuck` which task, so that the run was stopped;
+    `ending` are verdicts and words on what came after the last case. CONFORMING needs every
+    selected case answered, none of them bad, at least one asked, nothing bad after them, and no
     planted fault.
     """
     why = []
@@ -112,10 +114,13 @@ def close(
         why.append(f"{selected - answered} of {selected} cases have no result")
     if unwritten:
         why.append(unwritten)
+    late = dict.fromkeys(words for _, words in ending)  # several processes saw the same
     bad = {verdict for verdict in BAD if counts.get(verdict)}
+    bad |= {Verdict(verdict) for verdict, _ in ending}
     # Errors alone are the suite's own: they say nothing of the driver.
     invalid = bool(why) or bad == {Verdict.ERROR}
     why += [f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in BAD & counts.keys()]
+    why += late
     if not any(counts.get(verdict) for verdict in ASKED):
         why.append("nothing was asked of the driver")
         return Closing(INVALID, tuple(why), exit_status or NOTHING_ASKED)

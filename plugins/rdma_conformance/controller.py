@@ -59,6 +59,7 @@ class Controller:
         self.lost: str | None = None
         self.xml = junit.Written()
         self.trouble: str | None = None  # why the run is not whole
+        self.ending: list[Sequence[str]] = []
         self.workers = 0
         self.selected = 0
         self.selection = Selection()
@@ -105,7 +106,10 @@ class Controller:
         if not self.run.identity:
             return []
         lines = terminal.header(
-            self.run.identity, self.run.description, self.run.watch.describe(self.run.options.peer)
+            self.run.identity,
+            self.run.description,
+            self.run.watch.describe(self.run.options.peer),
+            self.run.guarded,
         )
         if self.replay is not None:
             lines.append(self.replay.describe())
@@ -160,6 +164,7 @@ class Controller:
             kernel_watch=self.run.watch.describe(self.run.options.peer),
             selection=selection_digest(ids),
             boot=boot_id(),
+            leak_guard=self.run.guarded,
             twice=self._twice(),
         )
         lines: Sequence[Result] = ()
@@ -240,6 +245,11 @@ class Controller:
                 return record | {"again": again(report.nodeid, self.run.typed), "duration": 0.0}
         return None
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """xdist: a process has ended, and says what came after its last case."""
+        self.ending += getattr(node, "workeroutput", {}).get("rdma_conformance", [])
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
         INTERRUPTIONS.end()
@@ -261,6 +271,9 @@ class Controller:
         return None
 
     def _finish(self, session: pytest.Session, exitstatus: int, trouble: str | None) -> None:
+        if self.workers:  # they watched while they asked; this process only holds the device open
+            self.run.watch.skip()
+        self.ending += self.run.end_workers()
         interrupted = self.stuck is None and exitstatus in (
             pytest.ExitCode.INTERRUPTED,
             pytest.ExitCode.INTERNAL_ERROR,
@@ -300,6 +313,7 @@ class Controller:
             unwritten=self.trouble,
             lost=self.lost,
             stuck=self.stuck and terminal.stuck_line(self.stuck["case"]),
+            ending=self.ending,
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -9,6 +9,7 @@ One TOML file per driver, one table per deviation:
     cases = ["remote/test_events.py::*[write-*"]      # only * is special
     observed = {responder_events = [[]]}              # every fact that fails, and more that
                                                       # must hold; an array lists the values
+    also = ["leak"]                                   # what else may come of it: see ALSO
     reason = "what is wrong, in a sentence"
     cause = "kernel function, or what else is known of the cause"
     url = "https://..."
@@ -46,6 +47,10 @@ _KEYS = (
     "review",
 )
 _RANGES = ("kernel", "firmware")
+# What a case that fails as listed may bring along: objects or memory that the driver keeps, and
+# warnings in the kernel's log. Neither has to come: the kernel gives some warnings only once.
+LEAK, KERNEL = "leak", "kernel"
+ALSO = (LEAK, KERNEL)
 _NUMBERS = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})*")
 _COMPARE = {
     ">=": operator.ge,
@@ -78,6 +83,7 @@ class Deviation:
     url: str
     found: date
     review: date
+    also: tuple[str, ...] = ()
 
     def explains(self, observed: Mapping[str, Any], differing: Iterable[str]) -> bool:
         """Whether each listed fact was observed, with one of the values listed for it.
@@ -192,7 +198,7 @@ def _matches(pattern: str, case_id: str) -> bool:
 
 
 def _deviation(entry: Entry, catalogue: Catalogue) -> Deviation:
-    entry.check_keys(_KEYS, _RANGES)
+    entry.check_keys(_KEYS, (*_RANGES, "also"))
     requirement = entry.text("requirement")
     if requirement not in catalogue:
         raise entry.fail(
@@ -217,6 +223,7 @@ def _deviation(entry: Entry, catalogue: Catalogue) -> Deviation:
         url=entry.link("url"),
         found=found,
         review=review,
+        also=_also(entry),
     )
 
 
@@ -237,6 +244,17 @@ def _cases(entry: Entry) -> tuple[str, ...]:
         if not pattern.strip("*"):
             raise entry.fail(f"the pattern {pattern!r} covers every case", "name the cases")
     return tuple(patterns)
+
+
+def _also(entry: Entry) -> tuple[str, ...]:
+    if "also" not in entry.values:
+        return ()
+    mend = f'write some of {", ".join(ALSO)}, as also = ["{LEAK}"]'
+    named = entry.list_of("also", str, mend)
+    for word in named:
+        if word not in ALSO:
+            raise entry.fail(f"'also' names {word!r}", mend)
+    return tuple(named)
 
 
 def _observed(entry: Entry) -> dict[str, tuple[Any, ...]]:

@@ -5,10 +5,11 @@ from typing import Any
 from conformance.spec.vocabulary import Verdict
 from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.kernel_trouble import Trouble, find_trouble
-from rdma_conformance.outcomes import BAD
+from rdma_conformance.worsening import worsen
 
 BEFORE = "before the case, and after the one before it"
 DURING = "during the case"
+AFTER = "after the last case, while the endpoints were closed"
 MEND = "run as root, or sysctl kernel.dmesg_restrict=0"
 
 
@@ -35,31 +36,37 @@ class KernelWatch:
         """A case begins: what was logged until now is not its doing, but is not lost either."""
         self._before = find_trouble(self._log.read() or "", self._driver)
 
-    def end(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The record of the case that began last, in the light of what the kernel said."""
+    def end(self, record: dict[str, Any], listed: bool = False) -> dict[str, Any]:
+        """The record of the case that began last, in the light of what the kernel said.
+
+        `listed`: by its known deviation the kernel warns; see `worsen`.
+        """
         during = find_trouble(self._log.read() or "", self._driver)
         for trouble, when in ((during, DURING), (self._before, BEFORE)):
             if trouble is not None:
-                record = blame(record, trouble, when)
+                record = blame(record, trouble, when, listed and when == DURING)
         self._before = None
         return record
+
+    def skip(self) -> None:
+        """What was logged until now is looked at by others."""
+        self._log.skip()
+
+    def at_the_end(self) -> list[tuple[str, str]]:
+        """Verdict and words of what came after the last case."""
+        trouble = find_trouble(self._log.read() or "", self._driver)
+        return [(trouble.verdict.value, _reason(trouble, AFTER))] if trouble else []
 
     def close(self) -> None:
         self._log.close()
 
 
-def blame(record: dict[str, Any], trouble: Trouble, when: str) -> dict[str, Any]:
+def blame(
+    record: dict[str, Any], trouble: Trouble, when: str, listed: bool = False
+) -> dict[str, Any]:
     """`record` with the kernel's lines, and a verdict that is no better than theirs."""
-    was, verdict = Verdict(record["verdict"]), trouble.verdict
-    if was is Verdict.CRASH or (was in BAD and verdict is Verdict.ERROR):
-        verdict = was
-    reason = _reason(trouble, when)
-    if was in BAD and record["reason"]:
-        reason = f"{record['reason']}; and {reason}"
-    changed = {"verdict": verdict.value, "reason": reason}
-    if verdict is not was:
-        changed["deviation"] = None
-    return record | changed | {"kernel": [*record["kernel"], *trouble.lines]}
+    worse = worsen(record, trouble.verdict, _reason(trouble, when), listed)
+    return worse | {"kernel": [*record["kernel"], *trouble.lines]}
 
 
 def _reason(trouble: Trouble, when: str) -> str:

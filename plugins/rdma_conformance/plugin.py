@@ -90,6 +90,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=taken_out)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    # In a process of a distributed run: what it hands over goes when this hook is done.
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["rdma_conformance"] = session.config.stash[RUN].end_workers()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     # Last: -k, -m and --deselect have taken out what is not asked.
     session.config.stash[RUN].draw(filter(collection.is_case, session.items))
@@ -99,6 +107,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def verify(pytestconfig: pytest.Config) -> Callable[[Case], None]:
     """Ask a case of the device under test and judge the answer: the last line of a test."""
     return pytestconfig.stash[RUN].verify
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    item.config.stash[RUN].last_item = nextitem is None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -18,6 +18,7 @@ from rdma_conformance.deviations import Deviation, load_deviations, match
 from rdma_conformance.fabric import Fabric, FabricError, FabricSettings, open_fabric
 from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.kernel_watch import KernelWatch
+from rdma_conformance.leaks import Leaks
 from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
 from rdma_conformance.presence import GOING_S, Presence, without_device
@@ -46,12 +47,15 @@ class Run:
     deviations: tuple[Deviation, ...]
     identity: dict[str, Any] = field(default_factory=dict)  # empty: no device was met
     description: str = ""
+    guarded: str = ""  # what is watched of what the ends have open
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
     fabric: Fabric | None = None
     watch: KernelWatch | None = None  # as long as there is a fabric
+    leaks: Leaks = field(default_factory=Leaks)
     presence: Presence | None = None  # as long, too
     lost: str | None = None  # what of the devices is gone: then nothing more can be asked
     item: pytest.Item | None = None
+    last_item: bool = False  # no other follows in this process
     twice: frozenset[str] = frozenset()  # ids of the cases that are asked twice
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -64,6 +68,7 @@ class Run:
             self.watch = KernelWatch(self.identity["driver"], log)
             self.presence = Presence(self.fabric.ports)
             self.description = self.fabric.description
+            self.guarded = self.fabric.guarded
             caps = self.fabric.capabilities
             self.claims = {"claims": dict(caps.claims), "denials": dict(caps.denials)}
         return self.fabric
@@ -85,6 +90,13 @@ class Run:
     def stuck(self) -> bool:
         """Whether an endpoint worker waits in the kernel for good."""
         return self.fabric is not None and self.fabric.stuck
+
+    def end_workers(self) -> list[tuple[str, str]]:
+        """Close both ends: what the kernel complained of since the last case, verdict and words."""
+        if self.fabric is None or self.watch is None:
+            return []
+        self.fabric.end_workers()
+        return self.watch.at_the_end()
 
     def close(self) -> None:
         """End the workers and remove what was set up. Raises FabricError when that hangs."""
@@ -121,7 +133,7 @@ class Run:
         seed = case_seed(name, self.options.seed)
         question = Question(name, case, rule, deviation, seed, hazard, name in self.twice)
         started = time.perf_counter()
-        record = ask(question, fabric, self.options.bound_s, self.watch)
+        record = ask(question, fabric, self.options.bound_s, self.watch, self.leaks, self.last_item)
         if lost := self.presence.lost(GOING_S if fabric.without_worker else 0.0):
             record = without_device(record, lost)
             self.lost = self.item.session.shouldstop = lost

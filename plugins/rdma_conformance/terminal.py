@@ -14,14 +14,17 @@ KERNEL_LINES = 12  # of an oops: what it is, and where
 _LABEL = 10
 
 
-def header(identity: Mapping[str, Any], fabric: str, kernel_watch: str) -> list[str]:
+def header(
+    identity: Mapping[str, Any], fabric: str, kernel_watch: str, leak_guard: str
+) -> list[str]:
     """The lines above a run: the device under test, how its two ends meet, what is watched."""
     device = (
         f"device {identity['device']}: driver {identity['driver']}, kernel {identity['kernel']}, "
         f"rdma-core {identity['rdma_core']}, firmware {identity['firmware']}, "
         f"{identity['gid_type'] or identity['link_layer']}"
     )
-    return [device, f"fabric: {fabric}", f"kernel watch: {kernel_watch}"]
+    watched = [f"kernel watch: {kernel_watch}", f"leak guard: {leak_guard}"]
+    return [device, f"fabric: {fabric}", *watched]
 
 
 def failure_block(record: Mapping[str, Any]) -> str:

@@ -45,6 +45,7 @@ class Header:
     # One entry each time that the run went on after its end: at, boot, and the cases of which one
     # may have taken the machine down (suspects).
     resumed: Sequence[Mapping[str, Any]] = ()
+    leak_guard: str | None = None  # what is watched, and what is not
     twice: str | None = None  # which cases are asked twice, in words
 
 
@@ -70,6 +71,7 @@ class Result:
     duration: float
     hazard: bool = False
     kernel: Sequence[str] = ()  # lines in which the kernel complained
+    left: Sequence[str] = ()  # what was left behind, by the driver or the suite
     control: str | None = None  # what became of the positive control; None: the case has none
     twice: Mapping[str, Any] | None = None  # both answers, of a case that was asked twice
 

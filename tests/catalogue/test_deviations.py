@@ -70,6 +70,19 @@ def test_it_covers_its_driver_versions_requirement_and_cases(deviation: Deviatio
     assert match([], "rdma_rxe", "7.2", "", "EVENT-REQ-ERR", CASE) is None
 
 
+def test_it_may_say_what_else_comes_of_it(tmp_path: Path, deviation: Deviation):
+    assert deviation.also == ()
+    (one,) = [
+        each
+        for each in loaded(tmp_path, ENTRY + 'also = ["leak", "kernel"]')
+        if each.id == "TST-001"
+    ]
+    assert one.also == ("leak", "kernel")
+    for wrong in ('"leak"', "[]", '["leaks"]', "[1]"):
+        with pytest.raises(DeviationError, match=r"TST-001.*'also'.*write some of leak, kernel"):
+            loaded(tmp_path, ENTRY + f"also = {wrong}")
+
+
 def test_two_that_cover_one_case_are_an_error(tmp_path: Path):
     two = loaded(tmp_path, ENTRY + ENTRY.replace("TST-001", "TST-002"))
     with pytest.raises(DeviationError, match=r"TST-001 and TST-002.*narrow"):

@@ -16,8 +16,10 @@ from conformance.spec.model import ALL_RIGHTS, Region, Transfer
 from conformance.spec.transfer import expect
 from conformance.spec.vocabulary import Access, Operation
 from rdma_conformance.device import list_devices
+from rdma_conformance.endpoint.leak_guard import EVERY, watch
 from rdma_conformance.fabric.gid import choose
 from rdma_conformance.plugin import RUN
+from rdma_conformance.run import Run
 
 from .asked import verdicts
 
@@ -28,6 +30,7 @@ REFUSED = Transfer(Operation.WRITE, remote=Region(Access.LOCAL_WRITE))
 # How many times the bare verbs a case may cost, oracle, messages, verdict and record included.
 # Measured under emulation: 14 to 25 and 5 to 9, by what else the machine did.
 LIMIT = {"granted": 60, "refused": 15}
+SHARE = 0.1  # of a granted case without pytest's own cost: what the leak guard may take
 
 
 class Bare:
@@ -103,13 +106,42 @@ def median_ms(step: Callable[[], object]) -> float:
     return statistics.median(times) * 1000
 
 
-def test_a_case_costs_a_small_multiple_of_its_verbs(pytestconfig, capsys):
-    run = pytestconfig.stash[RUN]
+def ends_of(run: Run) -> tuple[tuple[str, str], tuple[int, int]]:
+    """The names of both devices, and the index of the GID of each."""
     fabric = run.open()
     devices = {device.name: device.port(1).gids for device in list_devices()}
     peer = fabric.device if fabric.peer == "loopback" else fabric.peer
     gids = choose(devices[fabric.device], devices[peer])
-    bare = Bare(fabric.device, peer, (gids[0].index, gids[1].index))
+    return (fabric.device, peer), (gids[0].index, gids[1].index)
+
+
+def test_the_leak_guard_costs_less_than_a_tenth_of_a_case(pytestconfig, capsys):
+    run = pytestconfig.stash[RUN]
+    names, gids = ends_of(run)
+    fabric = run.open()
+    case_ms = median_ms(lambda: verdicts(run, fabric, [("cost", GRANTED)], 30.0))
+    end = import_module("rdma_conformance.endpoint.end").End
+    ends = [end(name, 1, gid) for name, gid in zip(names, gids, strict=True)]
+    guard = watch(ends)
+    cheap_ms = median_ms(guard.check)
+    thorough_ms = median_ms(lambda: guard.check(thorough=True))
+    for each in ends:
+        each.close()
+    share = (cheap_ms + thorough_ms / EVERY) / case_ms
+    with capsys.disabled():
+        print(
+            f"\nleak guard: {cheap_ms:.2f} ms a case, {thorough_ms:.2f} ms with the lists, "
+            f"{share:.1%} of a granted case",
+            file=sys.stderr,
+        )
+    assert share < SHARE
+
+
+def test_a_case_costs_a_small_multiple_of_its_verbs(pytestconfig, capsys):
+    run = pytestconfig.stash[RUN]
+    fabric = run.open()
+    (device, peer), gids = ends_of(run)
+    bare = Bare(device, peer, gids)
     rows = []
     for name, case, step in (("granted", GRANTED, bare.write), ("refused", REFUSED, bare.refusal)):
         control = expect(case, fabric.capabilities).control

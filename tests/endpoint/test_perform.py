@@ -1,5 +1,7 @@
 """A fabric keeps going after a worker is lost; the arrangement of its ends is played here."""
 
+from typing import Any
+
 import pytest
 
 from conformance.spec.model import Capabilities, Registration
@@ -11,10 +13,12 @@ CASE = Registration(0)
 
 class PlayedArrangement:
     stuck = False
+    guarded = "on"
 
     def __init__(self, failure: BaseException | None = None) -> None:
         self.failure = failure
         self.closed = False
+        self.left: list[dict[str, Any]] = []
         self.performed: list[tuple[int, float]] = []
 
     def perform(self, cases, seed, bound_s):
@@ -22,6 +26,11 @@ class PlayedArrangement:
             raise self.failure
         self.performed.append((seed, bound_s))
         return [{"result": case["access"]} for case in cases]
+
+    def leftovers(self, thorough):
+        if self.failure:
+            raise self.failure
+        return self.left
 
     def close(self):
         self.closed = True
@@ -60,6 +69,19 @@ def test_a_lost_worker_is_replaced_when_the_next_case_comes(failure):
     assert first.closed
     assert fabric.perform([CASE], 3, 4.0) == [{"result": 0}]
     assert second.performed == [(3, 4.0)]
+
+
+def test_what_was_left_is_that_of_the_worker_that_is_there():
+    only = PlayedArrangement()
+    fabric, _ = make_fabric(only)
+    assert fabric.leftovers() == []
+    only.left = [{"whose": "suite", "what": "a file", "cases": 1}]
+    assert fabric.leftovers(thorough=True) == only.left
+    only.failure = WorkerDied("was killed by SIGKILL")
+    with pytest.raises(WorkerDied):
+        fabric.leftovers()
+    assert only.closed
+    assert fabric.leftovers() == []
 
 
 def test_an_error_of_the_suite_keeps_the_worker():

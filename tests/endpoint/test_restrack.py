@@ -1,6 +1,7 @@
 """Netlink messages as the kernel sends them, taken apart."""
 
 import errno
+import os
 import struct
 
 from rdma_conformance.endpoint import restrack
@@ -24,6 +25,20 @@ def test_the_regions_of_processes():
     table = region(4096, 7) + region(1 << 40, None) + region(100, 8)
     body = attribute(1, struct.pack("=I", 3)) + attribute(2, b"rxe0\0") + attribute(40, table)
     assert list(restrack._regions(body)) == [(7, 4096), (8, 100)]
+
+
+def test_what_a_device_has_in_numbers():
+    entries = b"".join(
+        attribute(16, attribute(17, name) + attribute(18, struct.pack("=Q", number)))
+        for name, number in ((b"pd\0", 6), (b"mr\0", 93))
+    )
+    body = attribute(1, struct.pack("=I", 3)) + attribute(2, b"rxe0\0") + attribute(15, entries)
+    assert restrack._summary(body * 2) == {"pd": 12, "mr": 186}
+
+
+def test_the_entries_of_this_process_are_counted():
+    table = region(4096, os.getpid()) + region(1, None) + region(9, os.getpid() + 1)
+    assert restrack._owned(attribute(40, table * 2)) == 2
 
 
 def test_several_messages_in_one():

@@ -41,6 +41,7 @@ class IdealFabric:
     description = "ideal0, loopback"
     device = "ideal0"
     peer = "loopback"
+    guarded = "on"
     ports = ()
     without_worker = False
     stuck = False
@@ -57,6 +58,12 @@ class IdealFabric:
             answer = {fact: _ideal(allowed[0]) for fact, allowed in outcome.facts.items()}
             answers.append(self.lie(case, answer) if self.lie else answer)
         return answers
+
+    def leftovers(self, thorough: bool = False) -> list[dict[str, Any]]:
+        return []
+
+    def end_workers(self) -> None:
+        pass
 
     def close(self) -> None:
         self.closed = True

@@ -56,6 +56,16 @@ def test_a_run_in_which_nothing_was_asked_is_not_green(counts):
     assert "nothing was asked of the driver" in found.why
 
 
+@pytest.mark.parametrize(
+    ("verdict", "becomes"),
+    [("CRASH", "NOT CONFORMING"), ("FAIL", "NOT CONFORMING"), ("ERROR", "INVALID")],
+)
+def test_no_run_conforms_after_which_the_kernel_complains(verdict, becomes):
+    found = end(GOOD, ending=[(verdict, "the kernel broke"), (verdict, "the kernel broke")])
+    assert (found.verdict, found.exit_status) == (becomes, 1)
+    assert found.why == ("the kernel broke",)
+
+
 def test_a_failure_that_only_pytest_saw_is_not_lost():
     found = end(GOOD, exit_status=1)
     assert (found.verdict, found.exit_status) == ("NOT CONFORMING", 1)

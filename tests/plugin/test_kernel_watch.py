@@ -58,6 +58,22 @@ def test_what_comes_between_two_cases_is_not_lost(kmsg):
     assert watch.end(record()) == record()
 
 
+def test_a_known_deviation_may_explain_a_warning_and_no_oops(kmsg):
+    file, watch = kmsg
+    watch.begin()
+    file.write(WARNS)
+    found = watch.end(record("DEVIATION", "As listed."), listed=True)
+    assert (found["verdict"], found["deviation"]) == ("DEVIATION", "RXE-001")
+    assert "the kernel complained during the case" in found["reason"]
+    assert found["kernel"]
+    watch.begin()
+    file.write(b"1,1,1,-;BUG: KASAN: slab-use-after-free in rxe_x+0x1/0x2 [rdma_rxe]\n")
+    assert watch.end(record("DEVIATION", "As listed."), listed=True)["verdict"] == "CRASH"
+    file.write(WARNS)  # between two cases: it may be the one before that made it
+    watch.begin()
+    assert watch.end(record("DEVIATION", "As listed."), listed=True)["verdict"] == "FAIL"
+
+
 def test_what_names_no_driver_leaves_a_case_without_a_verdict(kmsg):
     file, watch = kmsg
     watch.begin()

@@ -77,6 +77,20 @@ def lie(case, answer):
         file.write(b"4,1,1000000,-;WARNING: CPU: 0 PID: 1 at drivers/infiniband/x.c:1 x+0x1/0x2")
     return answer
 """
+KERNEL_WARNS_AT_THE_END = """
+import os, pathlib
+from rdma_conformance.kernel_log import KernelLog
+kmsg = pathlib.Path(f"kmsg.{os.getpid()}")
+os.mkfifo(kmsg)
+log = KernelLog(kmsg)
+file = kmsg.open("wb", buffering=0)
+import rdma_conformance.run
+rdma_conformance.run.KernelLog = lambda: log
+def end_workers(self):
+    file.write(b"4,1,1000000,-;WARNING: CPU: 0 PID: 1 at drivers/infiniband/x.c:1 x+0x1/0x2")
+ideal.IdealFabric.end_workers = end_workers
+lie = None
+"""
 PORT_GOES_DOWN = """
 import functools, pathlib
 from rdma_conformance.presence import Presence
@@ -303,9 +317,19 @@ def test_a_case_that_makes_the_kernel_warn_fails_though_its_answer_is_right(run,
     )
     header, *cases, _ = results(pytester)
     assert header["kernel_watch"] == "on"
+    assert header["leak_guard"] == "on"
     assert [len(case["kernel"]) for case in cases if case["verdict"] == "FAIL"] == [1]
     assert not any(case["kernel"] for case in cases if case["verdict"] == "PASS")
     assert not (pytester.path / "run.running").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["alone", "distributed"])
+def test_no_run_conforms_after_which_the_kernel_warns(run, options):
+    found = run(*options, lie=KERNEL_WARNS_AT_THE_END)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(
+        ["NOT CONFORMING: the kernel complained after the last case, while the endpoints were *"]
+    )
 
 
 def test_a_run_that_is_killed_leaves_the_name_of_the_case(run, pytester):

@@ -151,7 +151,7 @@ class Bench:
         """End a queue pair by the command itself, as pyverbs ends what is bound to it first."""
         made = self.queue_pairs[name]
         try:
-            self.commands.destroy_queue_pair(made.handle)
+            made.destroy_by(self.commands)
         except VerbsError as refused:
             return refused.name
         self._stuck.append(self.queue_pairs.pop(name))  # the library's half stays

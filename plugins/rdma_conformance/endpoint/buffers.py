@@ -11,6 +11,7 @@ from conformance.spec.vocabulary import Access
 from rdma_conformance.endpoint import libibverbs, mappings, verbs
 from rdma_conformance.endpoint.accounts import Accounts
 from rdma_conformance.endpoint.agreement import NONE
+from rdma_conformance.endpoint.books import BOOKS
 from rdma_conformance.endpoint.region import Region
 
 BYSTANDER = 64  # bytes of the region that has to go on working
@@ -41,6 +42,10 @@ class Buffers:
         """Give the bystander the image of a requester's buffer; returns it as `bystander`."""
         self._bystander.area.fill(image(seed, "local", BYSTANDER))
         return self.bystander()
+
+    def count(self) -> int:
+        """How many regions are there from one case to the next."""
+        return self._bystander.count()
 
     def bystander_changes(self) -> list[Run]:
         return self._bystander.area.changes()
@@ -103,6 +108,7 @@ class Buffers:
         if leak:
             area = self._bystander.area
             self._leaked.append(self._direct.register(area.address, 1, 0))
+            BOOKS.closed(self._leaked[-1])
         found = {"result": ", ".join(results), "left": self._accounts.left(before)}
         return {**found, "reported": reported} if found["result"] == "OK" else found
 

@@ -6,6 +6,7 @@ from conformance.spec.model import ALL_RIGHTS
 from conformance.spec.vocabulary import PAGE
 from rdma_conformance.endpoint.accounts import Accounts, Balance
 from rdma_conformance.endpoint.arena import Area
+from rdma_conformance.endpoint.books import BOOKS
 from rdma_conformance.endpoint.libibverbs import Domain, Refused
 from rdma_conformance.endpoint.restrack import RegionList
 
@@ -37,6 +38,7 @@ class Churns:
                 errors.add(refused.name)
         if leak:
             self._leaked.append(self._register())
+            BOOKS.closed(self._leaked[-1])
         return {"errors": sorted(errors), "left": self._accounts.left(before)}
 
     def fill(self, count: int | None) -> str:
@@ -55,6 +57,8 @@ class Churns:
         kept = int(leak and bool(self._live))
         while len(self._live) > kept:
             self._direct.deregister(self._live.pop())
+        for each in self._live:
+            BOOKS.closed(each)
         self._leaked += self._live
         self._live.clear()
         again = "OK"

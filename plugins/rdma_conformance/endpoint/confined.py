@@ -49,6 +49,10 @@ class Confined:
             raise RuntimeError(answer["error"])
         return answer
 
+    def descriptors(self) -> int:
+        """How many are open to the keeper."""
+        return 0 if self._keeper is None else 2
+
     def close(self) -> None:
         keeper, self._keeper = self._keeper, None
         if keeper is not None:

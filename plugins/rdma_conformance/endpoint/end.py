@@ -6,20 +6,27 @@ Cases are the builtin form that `conformance.spec.model.wire` makes.
 
 import os
 import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from conformance.spec.model import Key
 from conformance.spec.refusal import GRH
-from conformance.spec.vocabulary import Access, Operation, Transport, access_words
+from conformance.spec.vocabulary import PAGE, Access, Operation, Transport, access_words
+from conformance.spec.window import Domain
 from rdma_conformance.endpoint import environment, verbs
 from rdma_conformance.endpoint.agreement import INLINE, SPARE, Case
 from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.bench import Bench
+from rdma_conformance.endpoint.books import QUEUE_PAIR, REGION, SHARED_QUEUE
 from rdma_conformance.endpoint.buffers import Buffers
 from rdma_conformance.endpoint.bursts import Bursts
 from rdma_conformance.endpoint.changing import Changing
 from rdma_conformance.endpoint.churns import Churns
 from rdma_conformance.endpoint.confined import Confined
+from rdma_conformance.endpoint.leak_guard import FILES
+from rdma_conformance.endpoint.leaving import leave
 from rdma_conformance.endpoint.lifetimes import Lifetimes
 from rdma_conformance.endpoint.overlaps import Overlaps
 from rdma_conformance.endpoint.paging import Paging
@@ -39,6 +46,7 @@ class End:
     """A device of this host, opened at one port and GID index, with its queue pairs."""
 
     def __init__(self, device: str, port: int, gid_index: int):
+        self.name = device
         self._device = verbs.Device(device)
         attributes = self._device.attributes()
         own = self._device.port(port)
@@ -116,6 +124,40 @@ class End:
             for told in found
         }
 
+    # What is open
+
+    def kept(self) -> Counter[str]:
+        """What is held on purpose from one case to the next, as `Guard` takes it."""
+        queue_pairs, shared = self.queues.count()
+        regions = sum(each.count() for each in (self._regions, self._spare, self._header))
+        return Counter(
+            {
+                QUEUE_PAIR: queue_pairs,
+                SHARED_QUEUE: shared,
+                REGION: regions + self.buffers.count(),
+                FILES: self.confined.descriptors(),
+            }
+        )
+
+    @contextmanager
+    def exercise(self) -> Iterator[None]:
+        """One object of every sort that the device has is open meanwhile."""
+        made = []
+        for transport, shared in (*((each, False) for each in Transport), (Transport.RC, True)):
+            with suppress(VerbsError):
+                made.append(self.queues.create(transport, shared))
+        with suppress(VerbsError):
+            self.bench.queue_pair("exercise", Domain.OWN)
+        for access in (Access.LOCAL_WRITE, Access.LOCAL_WRITE | Access.ON_DEMAND):
+            region = {"access": int(access), "length": 2, "page_offset": PAGE - 1}
+            self.bench.register(f"exercise {access}", {**region, "domain": Domain.OWN}, 0)
+        try:
+            yield
+        finally:
+            self.bench.clear()
+            for handle in made:
+                self.queues.destroy(handle)
+
     # Registrations on trial
 
     def register(self, case: Case, seed: int) -> dict[str, str]:
@@ -157,6 +199,10 @@ class End:
     def deregister(self, leak: bool) -> dict[str, Any]:
         """End the trial; see `Trials`."""
         return self._trials.deregister(leak)
+
+    def leave(self, what: str) -> None:
+        """Leave something behind; see `leaving`."""
+        leave(what, self._device, self._domain)
 
     def log(self, lines: list[str]) -> None:
         """Put lines into the kernel's log; a write is a line."""

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from conformance.spec.buffer import Verb
+from rdma_conformance.endpoint.books import BOOKS, CONTEXT, DOMAIN
 
 
 class _MemoryRegion(ctypes.Structure):
@@ -68,13 +69,17 @@ class Domain:
             self._context = None
             for each in _listed(devices):
                 if library.ibv_get_device_name(each).decode() == device:
-                    self._context = _made("ibv_open_device", each)
+                    with BOOKS.opening(CONTEXT) as opened:
+                        self._context = _made("ibv_open_device", each)
+                        opened(None, key=(CONTEXT, self._context))
         finally:
             if devices:
                 library.ibv_free_device_list(devices)
         if self._context is None:
             raise Refused(f"ibv_open_device({device})", errno.ENODEV)
-        self._domain = _made("ibv_alloc_pd", self._context)
+        with BOOKS.opening(DOMAIN) as opened:
+            self._domain = _made("ibv_alloc_pd", self._context)
+            opened(None, key=(DOMAIN, self._domain))
 
     def register(
         self, address: int, length: int, access: int, verb: str = Verb.REG_MR, iova: int = 0
@@ -83,21 +88,30 @@ class Domain:
         arguments = [self._domain, address, length, access]
         if verb != Verb.REG_MR:
             arguments.insert(3, iova)
-        return _made(verb, *arguments)
+        made = _made(verb, *arguments)
+        BOOKS.region(made, (address, length, access))
+        return made
 
     def deregister(self, region: Any) -> None:
         ctypes.set_errno(0)
         if code := _library().ibv_dereg_mr(region):
+            BOOKS.stayed(region)
             raise Refused("ibv_dereg_mr", code)
+        BOOKS.closed(region)
 
     def abandon(self) -> None:
-        """Close the device and leave protection domain and regions to the kernel."""
+        """Close the device and leave protection domain and regions to the kernel.
+
+        Only in a process of its own: the books are not told.
+        """
         if code := _library().ibv_close_device(self._context):
             raise Refused("ibv_close_device", abs(code))
 
     def close(self) -> None:
-        _library().ibv_dealloc_pd(self._domain)
-        _library().ibv_close_device(self._context)
+        if not _library().ibv_dealloc_pd(self._domain):
+            BOOKS.closed((DOMAIN, self._domain))
+        if not _library().ibv_close_device(self._context):
+            BOOKS.closed((CONTEXT, self._context))
 
 
 def keys(region: Any) -> tuple[int, int]:

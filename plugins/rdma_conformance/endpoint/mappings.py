@@ -11,6 +11,7 @@ from pathlib import Path
 from conformance.spec.buffer import HUGE_1G, HUGE_2M, Backing
 from conformance.spec.vocabulary import PAGE
 from rdma_conformance.endpoint import libc
+from rdma_conformance.endpoint.books import BOOKS, MAPPING
 
 PRIVATE, SHARED, ANONYMOUS = mmap.MAP_PRIVATE, mmap.MAP_SHARED, mmap.MAP_ANONYMOUS
 MAP_HUGETLB = 0x40000
@@ -42,6 +43,7 @@ class Mapping:
         self.size = size
         self._kept: list[tuple[int, int]] = []
         self.address = self._make(Backing(backing), content)
+        BOOKS.opened(MAPPING, self)
 
     def _make(self, backing: Backing, content: bytes) -> int:
         if backing is Backing.DEVICE:
@@ -103,6 +105,7 @@ class Mapping:
         for address, size in self._kept:  # a hole in it is no error
             libc.munmap(address, size)
         self._kept.clear()
+        BOOKS.closed(self)
 
 
 def registers() -> int:

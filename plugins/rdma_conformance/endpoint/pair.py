@@ -100,6 +100,8 @@ class Pair:
         plant = self.planted.of(case, self._met)
         self._met += self.planted.when(case)
         found = self._one(case, seed, plant)
+        if plant.leaves:
+            self.requester.leave(plant.leaves)
         if plant.says:
             self.requester.log(list(plant.says))
         if case.get("recover"):

@@ -80,6 +80,10 @@ class Queues:
         if handle in self._shared:
             self._shared.pop(handle).close()
 
+    def count(self) -> tuple[int, int]:
+        """How many queue pairs and shared receive queues there are."""
+        return len(self._queue_pairs), len(self._shared)
+
     def close(self) -> None:
         """Queue pairs before what they use."""
         for handle in list(self._queue_pairs):

@@ -113,6 +113,10 @@ class Region:
         request.wr_id = wr_id
         return request
 
+    def count(self) -> int:
+        """How many registrations there are of it."""
+        return len(self._registered)
+
     def close(self) -> None:
         for made in self._registered.values():
             verbs.deregister(made)
@@ -156,6 +160,10 @@ class Regions:
     def of(self, role: str, asked: dict[str, Any]) -> Region:
         """The region that a case's builtin form of `spec.model.Region` describes."""
         return self.get(role, **asked)
+
+    def count(self) -> int:
+        """How many registrations are kept."""
+        return sum(region.count() for region in self._kept.values())
 
     def close(self) -> None:
         while self._kept:

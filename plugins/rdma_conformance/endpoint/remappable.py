@@ -8,6 +8,7 @@ import mmap
 
 from conformance.spec.memory import Run, changes
 from rdma_conformance.endpoint import libc
+from rdma_conformance.endpoint.books import BOOKS, MAPPING
 
 
 class Remappable:
@@ -17,6 +18,7 @@ class Remappable:
         self.length = length
         self.mapped = False
         self.address = self._map(None, 0)
+        BOOKS.opened(MAPPING, self)
         self._image = b""
 
     def _map(self, address: int | None, flags: int) -> int:
@@ -59,3 +61,4 @@ class Remappable:
     def close(self) -> None:
         if self.mapped:
             self.unmap()
+        BOOKS.closed(self)

@@ -8,6 +8,7 @@ from conformance.spec.window import Domain
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.bench import Bench
+from rdma_conformance.endpoint.books import BOOKS
 from rdma_conformance.endpoint.verbs import Reregistration, VerbsError
 
 _MISSING = "EOPNOTSUPP"
@@ -33,7 +34,8 @@ class Reregistrations:
                 verbs.reregister(made, wanted, bench.domains[wanted["domain"]])
                 keys = {"lkey": int(made.lkey), "rkey": int(made.rkey)}
             else:
-                lkey, rkey = bench.commands.reregister(self._command(made, wanted))
+                with BOOKS.changing(made):
+                    lkey, rkey = bench.commands.reregister(self._command(made, wanted))
                 keys = {"lkey": lkey, "rkey": rkey}
         except VerbsError as refused:
             return {"result": refused.name, **keys}

@@ -1,4 +1,4 @@
-"""The kernel's own list of memory regions (`rdma resource show mr`), read over netlink.
+"""The kernel's own lists of what is open on a device (`rdma resource show`), read over netlink.
 
 iproute2's `rdma` reads the same, but starting it costs more than a case.
 Numbers are those of include/uapi/rdma/rdma_netlink.h, which never change.
@@ -8,23 +8,54 @@ import errno
 import os
 import socket
 import struct
-from collections.abc import Container, Iterator
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 
 NETLINK_RDMA = 20
 NLDEV = 5 << 10  # RDMA_NL_NLDEV, in the upper bits of a message's type
-CMD_GET, CMD_RES_MR_GET = 1, 13
+CMD_GET, CMD_RES_GET, CMD_RES_MR_GET = 1, 9, 13
 ATTR_DEV_INDEX, ATTR_DEV_NAME, ATTR_RES_PID, ATTR_RES_MR, ATTR_RES_MRLEN = 1, 2, 28, 40, 45
+ATTR_SUMMARY, ATTR_SUMMARY_NAME, ATTR_SUMMARY_NUMBER = 15, 17, 18
 
 ATTR_RES_KERN_NAME = 29
 # What a process can have on a device: the command that lists it, and the attribute of the list.
 KINDS = {"ctx": (22, 86), "pd": (14, 46), "mr": (13, 40), "cq": (12, 35), "qp": (10, 19)}
 KINDS["srq"] = (23, 88)
+# Those that come and go with a process's context: the command by kind.
+LISTS = {kind: command for kind, (command, _) in KINDS.items() if kind != "ctx"}
 
 NLM_F_REQUEST, NLM_F_DUMP = 1, 0x300
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 _HEADER = struct.Struct("=IHHII")
 _LARGEST = 1 << 16
+
+
+class ResourceLists:
+    """What is open on some devices as the kernel tracks it: by kind, over all of them."""
+
+    def __init__(self, devices: Iterable[str]):
+        """Raises OSError when the kernel does not tell."""
+        self._selectors = [_selector(_device_index(device)) for device in set(devices)]
+        self._told = b""
+        self._everyone: Counter[str] = Counter()
+
+    def everyone(self) -> Counter[str]:
+        """How many objects there are, whoever has them: a message a device."""
+        told = b"".join(
+            body
+            for selector in self._selectors
+            for body in _ask(CMD_RES_GET, selector, NLM_F_REQUEST)
+        )
+        if told != self._told:  # to take it apart costs more than to ask for it
+            self._told, self._everyone = told, _summary(told)
+        return self._everyone
+
+    def own(self, kind: str) -> int:
+        """How many objects of a kind of `LISTS` this process has. Raises OSError."""
+        return sum(
+            _owned(body) for selector in self._selectors for body in _dump(LISTS[kind], selector)
+        )
 
 
 class RegionList:
@@ -39,16 +70,11 @@ class RegionList:
         return sorted(length for each, length in self._dump() if each == owner)
 
     def count(self) -> int:
-        """How many regions this process has, at a tenth of the cost of their lengths.
-
-        An entry holds the process's number once, as this attribute; the only other one that long
-        is a length, which would have to be more than 2^32 times as many bytes to look like it.
-        """
-        owner = struct.pack("=HHI", 8, ATTR_RES_PID, os.getpid())
-        return sum(body.count(owner) for body in self._bodies())
+        """How many regions this process has, at a tenth of the cost of their lengths."""
+        return sum(map(_owned, self._bodies()))
 
     def _bodies(self) -> Iterator[bytes]:
-        return _dump(CMD_RES_MR_GET, struct.pack("=HHI", 8, ATTR_DEV_INDEX, self._index))
+        return _dump(CMD_RES_MR_GET, _selector(self._index))
 
     def _dump(self) -> Iterator[tuple[int, int]]:
         """Process and length of each region. Raises OSError when the kernel refuses."""
@@ -90,10 +116,27 @@ def _device_index(device: str) -> int:
     raise OSError(errno.ENODEV, f"rdma netlink knows no device {device}")
 
 
+def _selector(index: int) -> bytes:
+    return struct.pack("=HHI", 8, ATTR_DEV_INDEX, index)
+
+
+def _owned(body: bytes) -> int:
+    """How many entries of a list are this process's.
+
+    An entry holds the process's number once, as this attribute; the only other one that long
+    is a length, which would have to be more than 2^32 times as many bytes to look like it.
+    """
+    return body.count(struct.pack("=HHI", 8, ATTR_RES_PID, os.getpid()))
+
+
 def _dump(command: int, attributes: bytes = b"") -> Iterator[bytes]:
     """The bodies of all messages that answer `command`. Raises OSError when it is refused."""
+    return _ask(command, attributes, NLM_F_REQUEST | NLM_F_DUMP)
+
+
+def _ask(command: int, attributes: bytes, flags: int) -> Iterator[bytes]:
     size = _HEADER.size + len(attributes)
-    request = _HEADER.pack(size, NLDEV | command, NLM_F_REQUEST | NLM_F_DUMP, 1, 0)
+    request = _HEADER.pack(size, NLDEV | command, flags, 1, 0)
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_RDMA) as channel:
         channel.send(request + attributes)
         while True:
@@ -104,6 +147,8 @@ def _dump(command: int, attributes: bytes = b"") -> Iterator[bytes]:
                     code = -struct.unpack_from("=i", body)[0]
                     raise OSError(code, f"rdma netlink: {os.strerror(code)}")
                 yield body
+                if not flags & NLM_F_DUMP:
+                    return
 
 
 def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -127,6 +172,18 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         _check(size >= 4)
         yield kind & 0x3FFF, data[at + 4 : at + size]
         at += size + 3 & ~3
+
+
+def _summary(told: bytes) -> Counter[str]:
+    """The numbers of objects by kind, over all the devices of which it is told."""
+    numbers: Counter[str] = Counter()
+    for kind, table in _attributes(told):
+        if kind == ATTR_SUMMARY:
+            for _, entry in _attributes(table):
+                found = dict(_attributes(entry))
+                name = found[ATTR_SUMMARY_NAME].rstrip(b"\0").decode()
+                numbers[name] += struct.unpack("=Q", found[ATTR_SUMMARY_NUMBER])[0]
+    return numbers
 
 
 def _owners(body: bytes, table: int) -> Iterator[int | None]:

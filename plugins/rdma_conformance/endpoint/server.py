@@ -11,16 +11,18 @@ import json
 import os
 import signal
 import traceback
+from dataclasses import asdict
 from operator import attrgetter
 from typing import Any
 
 from conformance.spec.vocabulary import PAGE
 from rdma_conformance.device import list_devices, plain
 from rdma_conformance.endpoint import capabilities, privileges
+from rdma_conformance.endpoint.leak_guard import Guard, watch
 from rdma_conformance.endpoint.pair import Pair
 from rdma_conformance.plants import HONEST, PLANTS
 
-PROTOCOL = 2  # counted up with every change of requests, facts or cases
+PROTOCOL = 3  # counted up with every change of requests, facts or cases
 # What a whole run has registered at a time, with room to spare: a refusal for want of it would
 # look like the driver's.
 PIN_ROOM = 64 << 20
@@ -73,6 +75,7 @@ class Session:
     def __init__(self) -> None:
         self._ends: dict[str, Any] = {}
         self._pair: Pair
+        self._guard: Guard
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """`{"result": ...}` or `{"error": ...}`: nothing that goes wrong ends the worker."""
@@ -129,14 +132,25 @@ class Session:
         fault = PLANTS[plant] if plant else HONEST
         self._pair = Pair(self._ends["requester"], self._ends["responder"], fault, self._asked)
 
+    def do_guard(self) -> str:
+        """Watch from now on over what is open; returns what of it, in words."""
+        self._guard = watch(list(self._ends.values()))
+        return self._guard.describe()
+
+    def do_leftovers(self, thorough: bool) -> list[dict[str, Any]]:
+        """What was left behind since this was asked last; see `Guard.check`."""
+        return [asdict(each) for each in self._guard.check(thorough)]
+
     def do_plant(self, name: str) -> None:
         """Plant another fault in the pair."""
         self._pair.planted = PLANTS[name]
 
-    def do_perform(self, cases: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
-        """The observations of cases, by the pair."""
+    def do_perform(self, cases: list[dict[str, Any]], seed: int) -> dict[str, list[dict[str, Any]]]:
+        """The observations of cases, by the pair, and the leftovers."""
         _show_phase("control")
-        return self._pair.perform(cases, seed)
+        observations = self._pair.perform(cases, seed)
+        _show_phase("control")
+        return {"observations": observations, "leftovers": self.do_leftovers(thorough=False)}
 
     def _asked(self) -> None:
         """From here on a lack of an answer is the driver's."""

@@ -26,6 +26,7 @@ class Stage:
         self.requester = requester
         self.responder = responder
         self._connected: set[str] = set()
+        self._receiving: set[str] = set()
         self._local: dict[str, Any] = {}
 
     def connect(self, name: str, domain: str = Domain.OWN, retries: int = RETRIES) -> None:
@@ -118,17 +119,20 @@ class Stage:
         }
 
     def receive(self, queue_pair: str, seed: int = 0) -> int:
-        """A receive posted by the responder into a buffer of its own; returns its wr_id."""
+        """A receive posted by the responder into the queue pair's own buffer; returns its wr_id."""
         bench = self.responder.bench
         name = f"receive-{queue_pair}"
         domain = Domain.OTHER if queue_pair == Through.FOREIGN else Domain.OWN
-        bench.register(name, _buffer(Access.LOCAL_WRITE, domain), seed)
+        if name not in self._receiving:  # a second receive takes the place of the first
+            bench.register(name, _buffer(Access.LOCAL_WRITE, domain), seed)
+            self._receiving.add(name)
         return bench.post_receive(queue_pair, name)
 
     def clear(self) -> list[str]:
         """Take down what both sides have: what would not go."""
         left = self.responder.bench.clear() + self.requester.bench.clear()
         self._connected.clear()
+        self._receiving.clear()
         self._local = {}
         return left
 

@@ -10,6 +10,7 @@ from rdma_conformance.endpoint.accounting import PinnedMemory
 from rdma_conformance.endpoint.accounts import Accounts
 from rdma_conformance.endpoint.agreement import NONE
 from rdma_conformance.endpoint.arena import Area
+from rdma_conformance.endpoint.books import BOOKS
 
 
 class Trials:
@@ -84,6 +85,7 @@ class Trials:
         if leak:
             area = Area(1)
             made = verbs.register(self._domain, area.address, 1, Access.LOCAL_WRITE)
+            BOOKS.closed(made)
             self._stuck += [area, made]
         released = before - self._pinned.kilobytes()
         return {"dereg": result, "pinned_left": self._pinned_by_registering - released}

@@ -11,6 +11,9 @@ from rdma_conformance.endpoint.stopped import STOPPED
 from rdma_conformance.plants import HONEST, PLANTS
 
 Observations = list[dict[str, Any]]
+Leftovers = list[dict[str, Any]]  # `leak_guard.Leftover`, as builtin types
+
+CHECK_S = 10.0  # to read what is open takes milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,12 @@ class Place:
 
 
 class Arrangement(Protocol):
-    """Two opened ends. After WorkerDied or WorkerHung it is closed."""
+    """Two opened ends. After WorkerDied or WorkerHung it is closed.
+
+    `guarded` says what is watched of what they have open.
+    """
+
+    guarded: str
 
     @property
     def stuck(self) -> bool:
@@ -37,6 +45,12 @@ class Arrangement(Protocol):
     def perform(self, cases: list[dict[str, Any]], seed: int, bound_s: float) -> Observations:
         """Raises WorkerDied, WorkerHung or WorkerError."""
 
+    def leftovers(self, thorough: bool) -> Leftovers:
+        """What was left behind since this was asked last; see `leak_guard.Guard.check`.
+
+        Raises WorkerDied, WorkerHung or WorkerError.
+        """
+
     def plant(self, name: str) -> None:
         """Plant the fault `name` from now on."""
 
@@ -47,11 +61,14 @@ class Together:
     """Both ends in one worker: one message to and from it for a case."""
 
     def __init__(self, requester: Place, responder: Place, plant: str | None):
+        self._left: Leftovers = []
+        self._unchecked = False
         self._worker = Worker(requester.python)
         try:
             for name, place in (("requester", requester), ("responder", responder)):
                 _open(self._worker, name, place)
             self._worker.call("pair", START_S, plant=plant)
+            self.guarded = self._worker.call("guard", START_S)
         except BaseException:
             self.close()
             raise
@@ -68,7 +85,18 @@ class Together:
         )
 
     def perform(self, cases: list[dict[str, Any]], seed: int, bound_s: float) -> Observations:
-        return self._worker.call("perform", bound_s, cases=cases, seed=seed)
+        self._unchecked = True
+        answer = self._worker.call("perform", bound_s, cases=cases, seed=seed)
+        self._unchecked = False
+        self._left += answer["leftovers"]
+        return answer["observations"]
+
+    def leftovers(self, thorough: bool) -> Leftovers:
+        found, self._left = self._left, []
+        if thorough or self._unchecked:
+            self._unchecked = False
+            found = found + self._worker.call("leftovers", CHECK_S, thorough=thorough)
+        return found
 
     def plant(self, name: str) -> None:
         self._worker.call("plant", START_S, name=name)
@@ -89,10 +117,13 @@ class Apart:
                 self._workers.append(worker)
                 _open(worker, "end", place)
                 ends.append(RemoteEnd(worker))
+            told = [worker.call("guard", START_S) for worker in self._workers]
         except BaseException:
             self.close()
             raise
         self._ends = ends
+        self.guarded = told[0] if told[0] == told[1] else "; the peer: ".join(told)
+        self._unchecked = False
         self._phase = "control"
         fault = PLANTS[plant] if plant else HONEST
         self._pair = Pair(*ends, fault, self._asked)
@@ -112,6 +143,7 @@ class Apart:
         self._phase = "control"
         for end in self._ends:
             end.deadline = time.monotonic() + bound_s
+        self._unchecked = True
         try:
             return self._pair.perform(cases, seed)
         except WorkerHung as hung:
@@ -121,6 +153,16 @@ class Apart:
         except WorkerDied:
             self.close()
             raise
+
+    def leftovers(self, thorough: bool) -> Leftovers:
+        if not (thorough or self._unchecked):
+            return []
+        self._unchecked = False
+        return [
+            each
+            for worker in self._workers
+            for each in worker.call("leftovers", CHECK_S, thorough=thorough)
+        ]
 
     def plant(self, name: str) -> None:
         self._pair.planted = PLANTS[name]

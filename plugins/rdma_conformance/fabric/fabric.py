@@ -1,20 +1,21 @@
 """A fabric: two opened ends, what they are, and cases performed on them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from conformance.spec.model import Capabilities, Case, Observation, wire
 from rdma_conformance.endpoint.client import WorkerDied, WorkerError, WorkerHung
-from rdma_conformance.fabric.arrangement import Arrangement
+from rdma_conformance.fabric.arrangement import Arrangement, Leftovers
 
 
 class Fabric:
     """Performs cases; `open_fabric` makes it.
 
-    `identity` and `description` say what was opened; `device` and `peer` are the values of
-    --device and --peer that open the same again, `ports` the devices of this host with their ports.
-    Once `stuck` is true a worker waits in the kernel for good: nothing that is asked on this
-    machine can be trusted.
+    `identity` and `description` say what was opened, `guarded` what is watched of it; `device` and
+    `peer` are the values of --device and --peer that open the same again, `ports` the devices of
+    this host with their ports. Once `stuck` is true a worker waits in the kernel for good: nothing
+    that is asked on this machine can be trusted.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Fabric:
         self._arrange = arrange
         self._arrangement: Arrangement | None = arrangement
         self._undo = undo
+        self.guarded = arrangement.guarded
         self.identity = identity
         self.description = description
         self.capabilities = capabilities
@@ -48,8 +50,24 @@ class Fabric:
         the worker: the next call starts another) or WorkerError.
         """
         arrangement = self._arranged()
-        try:
+        with self._dropped_if_lost():
             return arrangement.perform([wire(case) for case in cases], seed, bound_s)
+
+    def leftovers(self, thorough: bool = False) -> Leftovers:
+        """What was left behind since this was asked last, as builtin `leak_guard.Leftover`s.
+
+        Nothing of a worker that is gone. With `thorough` all is looked at, else what is cheap or
+        has moved. Raises as `perform` does.
+        """
+        if self._arrangement is None:
+            return []
+        with self._dropped_if_lost():
+            return self._arrangement.leftovers(thorough)
+
+    @contextmanager
+    def _dropped_if_lost(self) -> Iterator[None]:
+        try:
+            yield
         except WorkerError:  # an answer, too: the worker goes on
             raise
         except BaseException:  # dead, or what it is at is unknown: no other case may meet it
@@ -79,6 +97,10 @@ class Fabric:
         if arrangement is not None:
             arrangement.close()
             self.stuck |= arrangement.stuck
+
+    def end_workers(self) -> None:
+        """Close both ends; another case would start them anew."""
+        self._drop()
 
     def close(self) -> None:
         """End the workers and remove what was set up."""

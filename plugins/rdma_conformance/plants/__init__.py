@@ -8,6 +8,7 @@ of a case is always performed honestly.
 from collections.abc import Mapping
 
 from rdma_conformance.plants.kernel import KERNEL
+from rdma_conformance.plants.leaks import LEAKS
 from rdma_conformance.plants.lifetime import LIFETIME
 from rdma_conformance.plants.many import MANY
 from rdma_conformance.plants.mappings import MAPPINGS
@@ -34,6 +35,7 @@ AREAS = (
     REREGISTRATION,
     PAGING,
     KERNEL,
+    LEAKS,
 )
 
 PLANTS: Mapping[str, Plant] = {plant.name: plant for area in AREAS for plant in area}

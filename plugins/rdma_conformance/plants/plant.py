@@ -27,6 +27,7 @@ class Plant:
     instead: Mapping[str, Any] = field(default_factory=dict)  # fields of the case, performed so
     safely: Mapping[str, Any] = field(default_factory=dict)  # the same for a hazard's sake alone
     leak: bool = False  # a page stays pinned, or what holds it
+    leaves: str | None = None  # what stays behind after the case, as `endpoint.leaving` has it
     ends_early: bool = False  # the region or window that the case goes on to use is ended
     says: tuple[str, ...] = ()  # lines that the kernel logs
     misbehave: str | None = None  # "hang" or "die" instead of performing the case
@@ -40,7 +41,8 @@ class Plant:
         seen.
         """
         acts = (self.adds, self.drops, self.adds_to_queue_pair, self.ignores, self.stray_byte)
-        return any((*acts, self.instead, self.leak, self.ends_early, self.says, self.misbehave))
+        left = (self.leak, self.leaves)
+        return any((*acts, *left, self.instead, self.ends_early, self.says, self.misbehave))
 
     def of(self, case: Wire, met: int = 1) -> "Plant":
         """This fault if `case` triggers it, else the honest driver; `met` cases did before."""

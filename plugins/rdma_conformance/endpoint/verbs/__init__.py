@@ -6,21 +6,23 @@ raises `VerbsError`.
 
 from rdma_conformance.endpoint.verbs.commands import Commands, Reregistration
 from rdma_conformance.endpoint.verbs.device import (
-    HAS_IOVA,
     Completions,
     Device,
     SharedReceives,
+    collect,
+    rdma_core,
+)
+from rdma_conformance.endpoint.verbs.errors import VerbsError
+from rdma_conformance.endpoint.verbs.memory import (
+    HAS_IOVA,
     advise,
     allocate_domain,
-    collect,
     deallocate_domain,
     deregister,
-    rdma_core,
     register,
     register_everything,
     reregister,
 )
-from rdma_conformance.endpoint.verbs.errors import VerbsError
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair, WorkRequest, receive_request
 from rdma_conformance.endpoint.verbs.window import (
     BindingCompletions,

@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+from rdma_conformance.endpoint.books import BOOKS, REGION, WINDOW
 from rdma_conformance.endpoint.verbs.errors import VerbsError, named
 
 DEALLOC_PD, REG_MR, REREG_MR, DEREG_MR, ALLOC_MW, DEALLOC_MW = 4, 9, 11, 13, 14, 16
@@ -59,13 +60,16 @@ class Commands:
         command = _REG.pack(where, address, length, address, domain, access)
         self._write(REG_MR, command, len(answer), "REG_MR")
         handle, _, _ = _REG_ANSWER.unpack(answer.raw)
+        BOOKS.region(None, (address, length, access), self._key(REGION, handle))
         return handle
 
     def deregister(self, handle: int) -> None:
         self._write(DEREG_MR, _HANDLE.pack(handle), 0, "DEREG_MR")
+        BOOKS.closed(self._key(REGION, handle))
 
     def deallocate_window(self, handle: int) -> None:
-        self._write(DEALLOC_MW, _HANDLE.pack(handle), 0, "DEALLOC_MW")
+        with BOOKS.closing(self._key(WINDOW, handle)):
+            self._write(DEALLOC_MW, _HANDLE.pack(handle), 0, "DEALLOC_MW")
 
     def destroy_queue_pair(self, handle: int) -> None:
         answer = ctypes.create_string_buffer(_DESTROY_QP_ANSWER.size)
@@ -76,8 +80,10 @@ class Commands:
         """A window of type `number` (ibv_mw_type, or any byte): its handle and rkey."""
         answer = ctypes.create_string_buffer(_ALLOC_MW_ANSWER.size)
         command = _ALLOC_MW.pack(ctypes.addressof(answer), domain, number)
-        self._write(ALLOC_MW, command, len(answer), "ALLOC_MW")
-        handle, rkey = _ALLOC_MW_ANSWER.unpack(answer.raw)
+        with BOOKS.opening(WINDOW) as opened:
+            self._write(ALLOC_MW, command, len(answer), "ALLOC_MW")
+            handle, rkey = _ALLOC_MW_ANSWER.unpack(answer.raw)
+            opened(None, key=self._key(WINDOW, handle))
         return handle, rkey
 
     def reregister(self, change: Reregistration) -> tuple[int, int]:
@@ -96,6 +102,10 @@ class Commands:
         self._write(REREG_MR, command, len(answer), "REREG_MR")
         lkey, rkey = _REREG_ANSWER.unpack(answer.raw)
         return lkey, rkey
+
+    def _key(self, kind: str, handle: int) -> tuple[int, str, int]:
+        """What an object of which no library knows is called in the books."""
+        return self._file, kind, handle
 
     def _write(self, number: int, body: bytes, answer: int, what: str) -> None:
         words = -(-(_HEADER.size + len(body)) // 4)

@@ -1,4 +1,4 @@
-"""Devices, protection domains, completion queues and registrations."""
+"""Devices, and their completion and receive queues."""
 
 import errno
 import os
@@ -13,26 +13,24 @@ from typing import Any
 import pyverbs
 from pyverbs.cq import CQ
 from pyverbs.device import Context
-from pyverbs.mr import MR
 from pyverbs.pd import PD
 from pyverbs.pyverbs_error import PyverbsError, PyverbsRDMAError
 from pyverbs.qp import QP, QPCap, QPEx, QPInitAttr, QPInitAttrEx
 from pyverbs.srq import SRQ, SrqAttr, SrqInitAttr
-from pyverbs.wr import SGE
 
 from conformance.spec.fault import OFFERED
 from conformance.spec.vocabulary import Operation, Status, Transport
 from rdma_conformance.endpoint import abi
 from rdma_conformance.endpoint.agreement import INLINE, SEGMENTS
+from rdma_conformance.endpoint.books import (
+    BOOKS,
+    COMPLETION_QUEUE,
+    CONTEXT,
+    QUEUE_PAIR,
+    SHARED_QUEUE,
+)
 from rdma_conformance.endpoint.verbs.errors import VerbsError, refusal
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair
-
-try:
-    from pyverbs.mr import MREx
-except ImportError:  # before release 60
-    HAS_IOVA = False
-else:
-    HAS_IOVA = True
 
 QUEUE_DEPTH = 8  # work requests; a case has at most two outstanding on either queue
 CQ_DEPTH = 256  # completions; that of every pooled QP's queues being flushed at once
@@ -66,8 +64,11 @@ class SharedReceives:
     """A shared receive queue."""
 
     def __init__(self, domain: PD):
+        attributes = SrqInitAttr(SrqAttr(max_wr=QUEUE_DEPTH, max_sge=SEGMENTS))
         try:
-            self.queue = SRQ(domain, SrqInitAttr(SrqAttr(max_wr=QUEUE_DEPTH, max_sge=SEGMENTS)))
+            with BOOKS.opening(SHARED_QUEUE, SHARED_QUEUE) as opened:
+                self.queue = SRQ(domain, attributes)
+                opened(self.queue)
         except PyverbsError as error:
             raise refusal(error, "ibv_create_srq") from None
 
@@ -79,7 +80,8 @@ class SharedReceives:
 
     def close(self) -> None:
         try:
-            self.queue.close()
+            with BOOKS.closing(self.queue):
+                self.queue.close()
         except PyverbsError as error:
             raise refusal(error, "ibv_destroy_srq") from None
 
@@ -90,7 +92,9 @@ class Device:
     def __init__(self, name: str):
         before = _event_fds()
         try:
-            self.context = Context(name=name)
+            with BOOKS.opening(CONTEXT) as opened:
+                self.context = Context(name=name)
+                opened(self.context)
         except PyverbsError as error:
             raise refusal(error, f"ibv_open_device({name})") from None
         fresh = _event_fds().keys() - before.keys()
@@ -198,6 +202,7 @@ class Device:
         queues |= {"scq": send.queue, "rcq": receive.queue}
         if shared:
             queues["srq"] = shared.queue
+        sort = f"{transport} queue pair{' with shared receives' if shared else ''}"
         known = self._extended[transport]
         while known:
             operations = known[0]
@@ -205,18 +210,25 @@ class Device:
             mask = abi.INIT_ATTR_PD | abi.INIT_ATTR_SEND_OPS_FLAGS
             init = QPInitAttrEx(pd=pd, comp_mask=mask, send_ops_flags=flags, **queues)
             try:
-                return QueuePair(QPEx(self.context, init), pd, transport, operations)
+                with BOOKS.opening(QUEUE_PAIR, sort) as opened:
+                    made = QPEx(self.context, init)
+                    opened(made)
+                return QueuePair(made, pd, transport, operations)
             except PyverbsRDMAError as error:
                 if (error.error_code or 0) not in NOT_KNOWN:
                     raise refusal(error, "ibv_create_qp_ex") from None
                 known.pop(0)  # the provider never knows that set: don't ask again
         try:
-            return QueuePair(QP(pd, QPInitAttr(**queues)), pd, transport, None)
+            with BOOKS.opening(QUEUE_PAIR, sort) as opened:
+                made = QP(pd, QPInitAttr(**queues))
+                opened(made)
+            return QueuePair(made, pd, transport, None)
         except PyverbsError as error:
             raise refusal(error, "ibv_create_qp") from None
 
     def close(self) -> None:
-        self.context.close()
+        with BOOKS.closing(self.context):
+            self.context.close()
 
 
 def sets(transport: Transport) -> list[frozenset[Operation]]:
@@ -235,7 +247,9 @@ class Completions:
 
     def __init__(self, device: Device):
         try:
-            self.queue = CQ(device.context, CQ_DEPTH)
+            with BOOKS.opening(COMPLETION_QUEUE) as opened:
+                self.queue = CQ(device.context, CQ_DEPTH)
+                opened(self.queue)
         except PyverbsError as error:
             raise refusal(error, "ibv_create_cq") from None
 
@@ -244,7 +258,8 @@ class Completions:
         return [_completion(each) for each in self.queue.poll(16)[1]]
 
     def close(self) -> None:
-        self.queue.close()
+        with BOOKS.closing(self.queue):
+            self.queue.close()
 
 
 def _completion(entry: Any) -> dict[str, Any]:
@@ -293,64 +308,3 @@ def collect(
         if len(found) >= number or time.monotonic() > deadline or any(map(last, found)):
             return found
         os.sched_yield()
-
-
-def allocate_domain(device: Device) -> PD:
-    try:
-        return PD(device.context)
-    except PyverbsError as error:
-        raise refusal(error, "ibv_alloc_pd") from None
-
-
-def deallocate_domain(pd: PD) -> None:
-    """ibv_dealloc_pd(). pyverbs would end what it knows to be in the domain first."""
-    try:
-        pd.close()
-    except PyverbsError as error:
-        raise refusal(error, "ibv_dealloc_pd") from None
-
-
-def register(pd: PD, address: int, length: int, access: int, iova: int | None = None) -> MR:
-    """ibv_reg_mr() of memory that the suite owns: pyverbs must never choose the memory.
-
-    With an `iova` it is ibv_reg_mr_ex(), which pyverbs has from release 60 on (`HAS_IOVA`).
-    """
-    try:
-        if iova is not None:
-            return MREx(pd, length=length, access=access, address=address, iova=iova)
-        # The C function takes an int, and bit 31 is its sign.
-        return MR(pd, length, access - (access >> 31 << 32), address=address)
-    except PyverbsError as error:
-        raise refusal(error, "ibv_reg_mr" if iova is None else "ibv_reg_mr_ex") from None
-
-
-def register_everything(pd: PD, access: int) -> MR:
-    """ibv_reg_mr() of NULL and SIZE_MAX: an implicit region for on-demand paging."""
-    try:
-        return MR(pd, 0, access, implicit=True)
-    except PyverbsError as error:
-        raise refusal(error, "ibv_reg_mr") from None
-
-
-def advise(pd: PD, advice: int, flags: int, place: tuple[int, int, int]) -> None:
-    """ibv_advise_mr() of one place: address, length and lkey."""
-    try:
-        pd.advise_mr(advice, flags, [SGE(*place)])
-    except PyverbsError as error:
-        raise refusal(error, "ibv_advise_mr") from None
-
-
-def reregister(region: MR, wanted: dict[str, int], domain: PD) -> None:
-    """ibv_rereg_mr(); `wanted` are flags, address, length and access."""
-    access = wanted["access"]
-    try:
-        region.rereg(wanted["flags"], domain, wanted["address"], wanted["length"], access)
-    except PyverbsError as error:
-        raise refusal(error, "ibv_rereg_mr") from None
-
-
-def deregister(region: MR) -> None:
-    try:
-        region.close()
-    except PyverbsError as error:
-        raise refusal(error, "ibv_dereg_mr") from None

@@ -13,6 +13,7 @@ from pyverbs.wr import SGE, RecvWR, SendWR
 from conformance.spec.refusal import IMM
 from conformance.spec.vocabulary import Operation, Transport
 from rdma_conformance.endpoint import abi
+from rdma_conformance.endpoint.books import BOOKS
 from rdma_conformance.endpoint.verbs.errors import VerbsError, refusal
 
 QKEY = 0x11111111  # of the suite's UD queue pairs
@@ -180,7 +181,8 @@ class QueuePair:
         try:
             if self._peer:
                 self._peer[0].close()
-            self._qp.close()
+            with BOOKS.closing(self._qp):
+                self._qp.close()
         except PyverbsError as error:
             raise refusal(error, "ibv_destroy_qp") from None
 

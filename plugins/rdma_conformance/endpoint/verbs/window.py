@@ -11,6 +11,8 @@ from pyverbs.wr import SGE
 
 from conformance.spec.vocabulary import Operation, Status, Transport
 from rdma_conformance.endpoint import abi
+from rdma_conformance.endpoint.books import BOOKS, QUEUE_PAIR, WINDOW
+from rdma_conformance.endpoint.verbs.commands import Commands
 from rdma_conformance.endpoint.verbs.device import NOT_KNOWN, Completions, Device, sets
 from rdma_conformance.endpoint.verbs.errors import VerbsError, refusal
 from rdma_conformance.endpoint.verbs.queue_pair import QueuePair, WorkRequest
@@ -24,14 +26,18 @@ _BINDING_OPS = sum(abi.BINDING_OPS.values())
 def allocate_window(pd: PD, number: int) -> MW:
     """ibv_alloc_mw() of a window of type `number` (ibv_mw_type). Raises VerbsError."""
     try:
-        return MW(pd, number)
+        with BOOKS.opening(WINDOW) as opened:
+            made = MW(pd, number)
+            opened(made)
+        return made
     except PyverbsError as error:
         raise refusal(error, "ibv_alloc_mw") from None
 
 
 def deallocate_window(window: MW) -> None:
     try:
-        window.close()
+        with BOOKS.closing(window):
+            window.close()
     except PyverbsError as error:
         raise refusal(error, "ibv_dealloc_mw") from None
 
@@ -53,6 +59,15 @@ class BindingQueuePair(QueuePair):
     def handle(self) -> int:
         """The kernel's handle, which pyverbs does not show: it lies behind six pointers."""
         return ctypes.c_uint32.from_address(int(self._qp.qp) + 6 * _POINTER).value
+
+    def destroy_by(self, commands: Commands) -> None:
+        """End it by the command itself: the library's half stays. Raises VerbsError."""
+        try:
+            commands.destroy_queue_pair(self.handle)
+        except VerbsError:
+            BOOKS.stayed(self._qp)
+            raise
+        BOOKS.ended_without_library(self._qp)
 
     def bind_by_call(self, window: MW, info: MWBindInfo, wr_id: int) -> int:
         """ibv_bind_mw(), for type 1; returns the rkey that the window is to have."""
@@ -109,12 +124,18 @@ def _created(
         mask = abi.INIT_ATTR_PD | abi.INIT_ATTR_SEND_OPS_FLAGS
         init = QPInitAttrEx(pd=pd, comp_mask=mask, send_ops_flags=flags, **queues)
         try:
-            return QPEx(device.context, init), operations
+            with BOOKS.opening(QUEUE_PAIR, "binding queue pair") as opened:
+                made = QPEx(device.context, init)
+                opened(made)
+            return made, operations
         except PyverbsRDMAError as error:
             if (error.error_code or 0) not in NOT_KNOWN:
                 raise refusal(error, "ibv_create_qp_ex") from None
     try:
-        return QP(pd, QPInitAttr(**queues)), None
+        with BOOKS.opening(QUEUE_PAIR, "binding queue pair") as opened:
+            made = QP(pd, QPInitAttr(**queues))
+            opened(made)
+        return made, None
     except PyverbsError as error:
         raise refusal(error, "ibv_create_qp") from None
 
