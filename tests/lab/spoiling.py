@@ -8,6 +8,7 @@ its start. An assertion that fails ends the script with a traceback.
 
 import atexit
 import contextlib
+import io
 import json
 import os
 import random
@@ -105,7 +106,7 @@ class Started:
     def conforms(self):
         assert self.end() == 0, self.output.read_text()[-3000:]
         self.check()
-        with contextlib.redirect_stdout(None):
+        with contextlib.redirect_stdout(io.StringIO()):
             assert rdma_conformance(["validate", str(self.run_file)]) == 0
 
 
