@@ -7,7 +7,6 @@ import importlib.metadata
 import shlex
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -15,8 +14,7 @@ import pytest
 from conformance.spec import oracle
 from rdma_conformance import allure_results, collection, junit, outcomes, terminal, twice
 from rdma_conformance.asking import unasked
-from rdma_conformance.closing import Closing, Tally, close, partial
-from rdma_conformance.deviations import overdue
+from rdma_conformance.closing import Closing, Tally, close
 from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
 from rdma_conformance.interruption import INTERRUPTIONS
@@ -27,13 +25,13 @@ from rdma_conformance.run import Run, again, case_id
 from rdma_conformance.running import Running
 from rdma_conformance.selection import TOLD_S, Selection
 from rdma_conformance.suites import all_cases, case_of, names_case
+from rdma_conformance.summary import summary
 from rdma_conformance.ticket import Ticket
 from rdma_reports.lines import Header, Result, as_dict
 from rdma_reports.places import kernel_log_of, running_of
 from rdma_reports.runfile import RunFileError, RunWriter, discard
 
 DIED = "???"  # xdist's word for the phase of a report on a process that is gone
-_BOLD = {"bold": True}
 
 
 def no_device() -> pytest.UsageError:
@@ -319,40 +317,9 @@ class Controller:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.closing is None:
             return
-        write = terminalreporter.write_line
         terminalreporter.section("RDMA conformance", bold=True)
-        for line in terminal.table(self.tally.records.values()):
-            write(line)
-        write("")
-        for line in terminal.checks(self.tally.checks()):
-            write(line)
-        write(f"run file: {self.writer.path}")
-        for line in terminal.next_steps(self._shown_path(), self.tally.bad()):
-            write(line)
-        if self.stuck:
-            rest = self._shown_path() if self._lacks_results() else None
-            for line in terminal.stuck_block(self.stuck, rest):
-                write(line, red=True)
-        if note := partial(self.tally.unasked(self.run.catalogue)):
-            write(note, yellow=True)
-        lacking = self.tally.lacking(self.run.claims["denials"])
-        for lack, count in lacking.most_common():
-            write(f"not asked here, {count} case{'s' * (count > 1)}: {lack}", yellow=True)
-        for deviation in overdue(self.run.deviations, datetime.now(UTC).date()):
-            if deviation.id in self.tally.deviations():
-                write(f"{deviation.id} was to be reviewed by {deviation.review}", yellow=True)
-        counts = self.tally.counts()
-        line = terminal.verdict_line(
-            self.closing.verdict,
-            counts,
-            self.tally.deviations(),
-            self.closing.why,
-            lacking=lacking.total(),
-        )
-        if unstable := self.tally.checks()["unstable"]:
-            line += f"; {unstable} unstable"
-        write(line, **_BOLD, **_colour(self.closing))
-
-
-def _colour(closing: Closing) -> Mapping[str, bool]:
-    return {"green": True} if closing.exit_status == 0 else {"red": True}
+        whole = not self._lacks_results()
+        for line, markup in summary(
+            self.run, self.tally, self.closing, self._shown_path(), self.stuck, whole
+        ):
+            terminalreporter.write_line(line, **markup)
