@@ -8,21 +8,29 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from conformance.spec.effect import NONE, Effect, effect, sent, spread, target, within
-from conformance.spec.fault import Fault, consumes, faults
+from conformance.spec.answer import (
+    ANY_EVENT,
+    ERR,
+    FLUSHED,
+    RTS,
+    SQE,
+    SUCCESS,
+    completed,
+    consumed,
+    dropped,
+    events_of,
+    not_posted,
+    passed,
+    refused,
+)
+from conformance.spec.effect import effect, sent, spread, target, within
+from conformance.spec.fault import Fault, faults
 from conformance.spec.memory import any_prefix
 from conformance.spec.model import Outcome, Segment, Transfer
 from conformance.spec.operations import FETCHING
-from conformance.spec.vocabulary import Event, Operation, QPState, Status, Transport, Verdict
+from conformance.spec.vocabulary import Event, Operation, Status, Transport, Verdict
 
 SMALLEST_MTU = 256  # a message of no more bytes is one packet on every path
-GRH = 40  # bytes of the global route header in front of what a UD receive gets
-IMM = 0x01020304  # the immediate data that the suites send
-
-SUCCESS = Status.SUCCESS.name
-_ERRORS = tuple(status.name for status in Status if status is not Status.SUCCESS)
-FLUSHED = Status.WR_FLUSH_ERR.name
-ERR, RTS, SQE = QPState.ERR.value, QPState.RTS.value, QPState.SQE.value
 
 
 def refusals(case: Transfer, fault: Fault, seed: int) -> list[Outcome]:
@@ -30,154 +38,18 @@ def refusals(case: Transfer, fault: Fault, seed: int) -> list[Outcome]:
     return _REFUSALS[fault](case, seed)
 
 
-def granted(case: Transfer, seed: int) -> Outcome:
-    """Both sides succeed, and exactly the named bytes are moved."""
-    done = effect(case, seed)
-    both = [SUCCESS, SUCCESS] if consumes(case) else [SUCCESS]
-    return _passed(case, "granted", both, received(case), done)
-
-
-def received(case: Transfer) -> dict[str, Any] | None:
-    """What the responder's completion must say of an operation that consumes a receive."""
-    if not consumes(case):
-        return None
-    with_imm = case.operation is Operation.WRITE_IMM
-    return {
-        "byte_len": case.length + _header(case),
-        "imm": IMM if with_imm else None,
-        "opcode": "RECV_RDMA_WITH_IMM" if with_imm else "RECV",
-    }
-
-
-def _header(case: Transfer) -> int:
-    return GRH if case.transport is Transport.UD else 0
-
-
-def _passed(
-    case: Transfer,
-    name: str,
-    receives: list[str],
-    first: dict[str, Any] | None,
-    done: Effect,
-    **facts: tuple[Any, ...],
-) -> Outcome:
-    """The requester succeeds; `receives` and `first` are what the responder's receives say."""
-    return Outcome(
-        name,
-        {
-            "post": ("OK",),
-            "requester": (SUCCESS,),
-            "completion": (_completion(case),),
-            "follow_up": (SUCCESS,),
-            "receives": (receives,),
-            "received": (first,),
-            "requester_qp": (RTS,),
-            "responder_qp": (RTS,),
-            "requester_events": ([],),
-            "responder_events": ([],),
-            "region": (done.region,),
-            "local": (done.local,),
-            "receive": (done.receive,),
-            **facts,
-        },
-    )
-
-
-_OPCODE = {
-    Operation.SEND: "SEND",
-    Operation.WRITE: "RDMA_WRITE",
-    Operation.WRITE_IMM: "RDMA_WRITE",
-    Operation.READ: "RDMA_READ",
-    Operation.CMP_SWAP: "COMP_SWAP",
-    Operation.FETCH_ADD: "FETCH_ADD",
-    Operation.ATOMIC_WRITE: "ATOMIC_WRITE",
-    Operation.FLUSH: "FLUSH",
-}
-
-
-def _completion(case: Transfer) -> dict[str, Any]:
-    """The requester's completion; its byte count is defined of operations that fetch."""
-    fetched = case.length if case.operation in FETCHING else None
-    return {"opcode": _OPCODE[case.operation], "byte_len": fetched}
-
-
-def refused(case: Transfer, name: str, status: Status, **facts: tuple[Any, ...]) -> Outcome:
-    """A refusal: an error at the requester, both QPs in ERR, and not one byte changed."""
-    if case.await_event:
-        told = {"requester": (status.name,), "responder_events": facts["responder_events"]}
-        if case.operation is Operation.WRITE_IMM:  # else neither receive nor event need tell it
-            told["receives"] = facts.get("receives", ([FLUSHED, FLUSHED],))
-        return Outcome(name, told)
-    if case.recover:  # how it is told is asked elsewhere
-        return Outcome(name, {"requester": _ERRORS, "recovery": ("as before",)})
-    return Outcome(
-        name,
-        {
-            "post": ("OK",),
-            "requester": (status.name,),
-            "completion": (None,),
-            "follow_up": (FLUSHED,),
-            "receives": ([] if case.shared else [FLUSHED, FLUSHED],),
-            "received": (None,),
-            "requester_qp": (ERR,),
-            "responder_qp": (ERR,),
-            "region": ([],),
-            "local": ([],),
-            "receive": ([],),
-            **facts,
-        },
-    )
-
-
-def _not_posted(case: Transfer, errnos: tuple[str, ...]) -> Outcome:
-    """The call that posts the request refuses it: nothing has happened."""
-    return refused(
-        case,
-        "refused when it is posted",
-        Status.SUCCESS,
-        post=errnos,
-        requester=("none",),
-        follow_up=("none",),
-        receives=([],),
-        requester_qp=(RTS,),
-        responder_qp=(RTS,),
-        responder_events=([],),
-    )
-
-
-def _dropped(case: Transfer, name: str, receive: Any = ()) -> Outcome:
-    """An unreliable responder says nothing: the next message comes into the first receive."""
-    empty = {"byte_len": _header(case), "imm": None, "opcode": "RECV"}
-    first = empty if consumes(case) else None
-    return _passed(case, name, [SUCCESS], first, NONE, receive=([], *receive))
-
-
-def _consumed(case: Transfer, status: Status) -> tuple[list[str]]:
-    """The receive in use ends with `status`; those of a queue pair's own queue are flushed."""
-    return ([status.name] if case.shared else [status.name, FLUSHED],)
-
-
-# A completion tells of it. No document forbids an event besides, and drivers raise some.
-_ANY_EVENT = ([], *([event.value] for event in Event))
-
-
-def _events(case: Transfer, event: Event) -> tuple[list[str], ...]:
-    """The event, or none yet: only the cases that wait for it may demand it."""
-    return ([event.value],) if case.await_event else ([], [event.value])
-
-
 def _by_region(case: Transfer, seed: int) -> list[Outcome]:
     """Class C error found by the key check: NAK remote access error (IBTA C9-222.1.1)."""
     if case.transport is Transport.UC:
-        return [_dropped(case, "dropped: the region refuses it")]
-    facts = {"responder_events": _events(case, Event.QP_ACCESS_ERR)}
+        return [dropped(case, "dropped: the region refuses it")]
+    facts = {"responder_events": events_of(case, Event.QP_ACCESS_ERR)}
     if case.operation is Operation.WRITE_IMM:
         # It relates to a receive work request, so a completion reports it, and no event does.
-        facts = {"receives": _consumed(case, Status.LOC_ACCESS_ERR), "responder_events": ([],)}
+        facts = {"receives": consumed(case, Status.LOC_ACCESS_ERR), "responder_events": ([],)}
     outcomes = [refused(case, "refused by the region", Status.REM_ACCESS_ERR, **facts)]
     if case.operation is Operation.WRITE_IMM and case.length > SMALLEST_MTU:
         # Found at the first of several packets, no receive is in use yet.
-        event = {"responder_events": _events(case, Event.QP_ACCESS_ERR)}
+        event = {"responder_events": events_of(case, Event.QP_ACCESS_ERR)}
         outcomes.append(
             refused(case, "refused by the region at once", Status.REM_ACCESS_ERR, **event)
         )
@@ -187,9 +59,9 @@ def _by_region(case: Transfer, seed: int) -> list[Outcome]:
 def _by_queue_pair(case: Transfer, seed: int) -> list[Outcome]:
     """Class C error of an operation not enabled on the queue pair: NAK invalid request."""
     if case.transport is Transport.UC:
-        return [_dropped(case, "dropped: the queue pair does not allow it")]
+        return [dropped(case, "dropped: the queue pair does not allow it")]
     status = Status.REM_INV_REQ_ERR
-    told = {"responder_events": _events(case, Event.QP_REQ_ERR)}
+    told = {"responder_events": events_of(case, Event.QP_REQ_ERR)}
     event = refused(case, "refused by the queue pair", status, **told)
     if case.operation is not Operation.WRITE_IMM:
         return [event]
@@ -197,7 +69,7 @@ def _by_queue_pair(case: Transfer, seed: int) -> list[Outcome]:
         case,
         "refused by the queue pair, reported by the receive",
         status,
-        receives=_consumed(case, status),
+        receives=consumed(case, status),
         responder_events=([], [Event.QP_REQ_ERR.value]),
     )
     return [completion, event]
@@ -234,8 +106,8 @@ def _by_receive_buffer(case: Transfer, seed: int) -> list[Outcome]:
     """Class A error: NAK remote operational error; bytes before the bad segment may be there."""
     touched = within(case.receive_segments, case.receive, sink=True)
     told = {
-        "receives": _consumed(case, Status.LOC_PROT_ERR),
-        "responder_events": _ANY_EVENT,
+        "receives": consumed(case, Status.LOC_PROT_ERR),
+        "responder_events": ANY_EVENT,
         "receive": (any_prefix(spread(sent(case, seed), touched)),),
     }
     if case.transport is Transport.RC:
@@ -249,21 +121,21 @@ def _too_long(case: Transfer, seed: int) -> list[Outcome]:
     room = any_prefix(spread(sent(case, seed), touched))
     if case.transport is not Transport.RC:
         told = {
-            "receives": _consumed(case, Status.LOC_LEN_ERR),
-            "responder_events": _ANY_EVENT,
+            "receives": consumed(case, Status.LOC_LEN_ERR),
+            "responder_events": ANY_EVENT,
             "receive": (room,),
         }
-        dropped = _dropped(case, "dropped: longer than the receive", (room,))
+        silence = dropped(case, "dropped: longer than the receive", (room,))
         if case.transport is Transport.UD:
-            return [dropped, _told_of_datagram(case, told)]
-        return [dropped, _unanswered(case, "longer than the receive", told)]
+            return [silence, _told_of_datagram(case, told)]
+        return [silence, _unanswered(case, "longer than the receive", told)]
     return [
         refused(
             case,
             "longer than the receive",
             Status.REM_INV_REQ_ERR,
-            receives=_consumed(case, Status.LOC_LEN_ERR),
-            responder_events=_ANY_EVENT,
+            receives=consumed(case, Status.LOC_LEN_ERR),
+            responder_events=ANY_EVENT,
             receive=(room,),
         )
     ]
@@ -285,7 +157,7 @@ def _unanswered(case: Transfer, name: str, told: dict[str, tuple[Any, ...]]) -> 
     """The responder's queue pair fails, of which an unreliable requester never hears."""
     ends = {
         "requester": (SUCCESS,),
-        "completion": (_completion(case),),
+        "completion": (completed(case),),
         "follow_up": (SUCCESS,),
         "requester_qp": (RTS,),
         "responder_qp": (ERR,),
@@ -311,9 +183,9 @@ def _unready(case: Transfer, seed: int) -> list[Outcome]:
 
 
 def _misaligned(case: Transfer, seed: int) -> list[Outcome]:
-    told = {"responder_events": _events(case, Event.QP_REQ_ERR)}
+    told = {"responder_events": events_of(case, Event.QP_REQ_ERR)}
     return [
-        _not_posted(case, ("EINVAL",)),
+        not_posted(case, ("EINVAL",)),
         refused(case, "refused as an invalid request", Status.REM_INV_REQ_ERR, **told),
     ]
 
@@ -321,7 +193,7 @@ def _misaligned(case: Transfer, seed: int) -> list[Outcome]:
 def _odd_size(case: Transfer, seed: int) -> list[Outcome]:
     """No document names the status; none of the bytes beyond the local buffer may be written."""
     done = effect(case, seed)
-    outcomes = [_not_posted(case, ("EINVAL",))]
+    outcomes = [not_posted(case, ("EINVAL",))]
     local = within(case.local_segments, case.local, sink=True)
     filled = any_prefix(spread(target(case, seed), local))
     for status in (Status.LOC_LEN_ERR, Status.LOC_PROT_ERR, Status.LOC_QP_OP_ERR):
@@ -340,15 +212,15 @@ def _odd_size(case: Transfer, seed: int) -> list[Outcome]:
     size = sum(segment.length for segment in case.local_segments)
     if size > 8:
         name = "the first 8 bytes are used"
-        counted = tuple({**_completion(case), "byte_len": length} for length in (8, size))
-        outcomes.append(_passed(case, name, [SUCCESS], None, done, completion=counted))
+        counted = tuple({**completed(case), "byte_len": length} for length in (8, size))
+        outcomes.append(passed(case, name, [SUCCESS], None, done, completion=counted))
     return outcomes
 
 
 def _foreign_operation(case: Transfer, seed: int) -> list[Outcome]:
     """Refused when posted, or by the requester: LOC_QP_OP_ERR is the status of such a request."""
     return [
-        _not_posted(case, ("EINVAL", "EOPNOTSUPP")),
+        not_posted(case, ("EINVAL", "EOPNOTSUPP")),
         refused(
             case,
             "refused by the requester",

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from conformance.spec.answer import granted
 from conformance.spec.fault import Fault, cause, faults
 from conformance.spec.model import (
     Capabilities,
@@ -15,7 +16,7 @@ from conformance.spec.model import (
     Transfer,
 )
 from conformance.spec.operations import ATOMICS, FETCHING, full_rights
-from conformance.spec.refusal import granted, refusals
+from conformance.spec.refusal import refusals
 from conformance.spec.vocabulary import Access, Operation, Transport, Verdict
 
 _SUBJECT = {

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from conformance.spec.answer import GRH
 from conformance.spec.model import Key
-from conformance.spec.refusal import GRH
 from conformance.spec.vocabulary import PAGE, Access, Operation, Transport, access_words
 from conformance.spec.window import Domain
 from rdma_conformance.endpoint import environment, verbs

@@ -3,10 +3,10 @@
 import time
 from typing import Any
 
+from conformance.spec.answer import GRH
 from conformance.spec.memory import Run, image
 from conformance.spec.model import GUARD, Key, Posted
 from conformance.spec.operations import CONSUMING
-from conformance.spec.refusal import GRH
 from conformance.spec.vocabulary import Status, Transport
 from rdma_conformance.endpoint import verbs
 from rdma_conformance.endpoint.agreement import RECEIVES, SPARE, Case

@@ -10,7 +10,7 @@ from pyverbs.pyverbs_error import PyverbsError
 from pyverbs.qp import QP, QPAttr, QPEx
 from pyverbs.wr import SGE, RecvWR, SendWR
 
-from conformance.spec.refusal import IMM
+from conformance.spec.answer import IMM
 from conformance.spec.vocabulary import Operation, Transport
 from rdma_conformance.endpoint import abi
 from rdma_conformance.endpoint.books import BOOKS
