@@ -17,7 +17,7 @@ from conformance.spec.memlock import Do, Way
 from conformance.spec.model import ALL_RIGHTS
 from conformance.spec.vocabulary import PAGE, Access, Operation, Status
 from rdma_conformance.endpoint import privileges
-from rdma_conformance.endpoint.forks import apart, fork
+from rdma_conformance.endpoint.forks import apart, fork, reap
 from rdma_conformance.endpoint.ledger import Ledger
 from rdma_conformance.endpoint.libibverbs import Domain, Refused, keys
 from rdma_conformance.endpoint.mappings import Mapping
@@ -138,7 +138,8 @@ def ending(device: str, way: str, regions: int, forgetful: bool) -> dict[str, An
     while it lives and after it ended, and whether another process can register then."""
     pid, reading = fork(lambda writing: _hold(device, way, regions, writing))
     with os.fdopen(reading, "rb") as pipe:
-        pipe.read(1)  # it holds its regions
+        if not pipe.read(1):
+            raise RuntimeError(f"the process that was to hold regions ended with {reap(pid)}")
         listing = RegionList(device)
         listed = len(listing.lengths(pid))
         if way == Way.KILL:

@@ -1,0 +1,36 @@
+"""How a child of a case ended: by the case, or by somebody else."""
+
+import os
+import signal
+
+import pytest
+
+from conformance.spec.memlock import Way
+from rdma_conformance.endpoint import confinement
+from rdma_conformance.endpoint.forks import fork, reap
+
+
+def ended(how):
+    pid, reading = fork(how)
+    os.close(reading)
+    return pid
+
+
+def by(number):
+    return lambda writing: os.kill(os.getpid(), number)
+
+
+def test_a_child_that_ends_by_itself_tells_how():
+    assert reap(ended(lambda writing: None)) == 0
+    assert reap(ended(by(signal.SIGTERM))) == -signal.SIGTERM
+
+
+def test_a_child_that_somebody_killed_is_no_answer():
+    with pytest.raises(RuntimeError, match="somebody killed process"):
+        reap(ended(by(signal.SIGKILL)))
+
+
+def test_a_holder_of_regions_that_somebody_killed_is_no_answer(monkeypatch):
+    monkeypatch.setattr(confinement, "_hold", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    with pytest.raises(RuntimeError, match="somebody killed process"):
+        confinement.ending("rxe0", Way.EXIT, 1, forgetful=False)
