@@ -5,7 +5,6 @@ import signal
 
 import pytest
 
-from conformance.spec.memlock import Way
 from rdma_conformance.endpoint import confinement
 from rdma_conformance.endpoint.forks import fork, reap
 
@@ -30,7 +29,7 @@ def test_a_child_that_somebody_killed_is_no_answer():
         reap(ended(by(signal.SIGKILL)))
 
 
-def test_a_holder_of_regions_that_somebody_killed_is_no_answer(monkeypatch):
-    monkeypatch.setattr(confinement, "_hold", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-    with pytest.raises(RuntimeError, match="somebody killed process"):
-        confinement.ending("rxe0", Way.EXIT, 1, forgetful=False)
+def test_a_holder_of_regions_that_somebody_killed_is_no_answer():
+    pid, reading = fork(by(signal.SIGKILL))
+    with os.fdopen(reading, "rb") as pipe, pytest.raises(RuntimeError, match="somebody killed"):
+        confinement._wait_for_holder(pid, pipe)
