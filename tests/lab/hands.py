@@ -16,6 +16,7 @@ from pathlib import Path
 
 RESULTS = Path(tempfile.gettempdir(), "hands")  # not in the checkout: nobody may write there
 SMALL = "conformance/remote/test_events.py"
+MANY = "conformance/remote/test_events_of_keys.py"
 NOBODY = shlex.split(
     "setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs --inh-caps=-all"
 )
@@ -115,10 +116,10 @@ def do(command: str) -> str:
 
 def cut(name: str, command: str) -> None:
     """Run `command` in the middle of a run."""
-    process = start(name, "conformance/remote", "--profile", "quick", "--bound", "5")
+    process = start(name, MANY, "--bound", "5")
     run_file = RESULTS / f"{name}.ndjson"
     while process.poll() is None and not (
-        run_file.exists() and run_file.read_bytes().count(b"\n") > 20
+        run_file.exists() and run_file.read_bytes().count(b"\n") > 3
     ):
         time.sleep(0.1)
     do(command)
@@ -165,7 +166,7 @@ def main() -> None:
     neighbour = subprocess.Popen([sys.executable, "-c", NEIGHBOUR], stdout=subprocess.PIPE)
     neighbour.stdout.readline()
     before, sent = host(), counters()
-    other = start("other", "conformance/windows", "--profile", "quick")
+    other = start("other", "conformance/windows/test_binding.py", "--profile", "quick")
     counts = ("conformance/lifetime/test_traffic.py", "-k", "killed and write-retries:6")
     run("neighbours", *counts)
     finish("other", other)
@@ -177,7 +178,7 @@ def main() -> None:
     print(json.dumps({"name": "untouched", "changed": changed, "sent": sent_since}), flush=True)
 
     unlimited = ["prlimit", "--memlock=unlimited", *NOBODY]
-    run("nobody", "conformance/memlock", "--profile", "quick", through=unlimited)
+    run("nobody", "conformance/memlock/test_limit.py", through=unlimited)
 
     cut("port-down", "ip -n left link set dev rp-left down")
     do("ip -n left link set dev rp-left up")
