@@ -12,7 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+
+from spoiling import PLACE, Started
+
+from rdma_conformance.suites import all_cases
 
 RESULTS = Path(tempfile.gettempdir(), "hands")  # not in the checkout: nobody may write there
 SMALL = "conformance/remote/test_events.py"
@@ -76,25 +81,21 @@ def refuse_verbs() -> None:
         raise OSError(ctypes.get_errno(), "seccomp")
 
 
-def start(name: str, *words: str, through: list[str] | None = None) -> "subprocess.Popen[str]":
+def start(name: str, *words: str, through: Sequence[str] = ()) -> Started:
     """Begin a run, by another command that runs it if need be."""
-    command = [*(through or []), "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", "-r", ""]
-    command += ["--device", "rxe0", "--run-file", str(RESULTS / f"{name}.ndjson"), *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    usual = ("--device", "rxe0", "--tb=no", "-r", "")
+    return Started(name, *usual, cases=words, place=RESULTS, through=through)
 
 
-def finish(name: str, process: "subprocess.Popen[str]") -> None:
+def finish(run: Started) -> None:
     """Tell how a run came out."""
-    since = time.monotonic()
-    said = process.communicate()[0]
-    run_file = RESULTS / f"{name}.ndjson"
-    lines = run_file.read_text().splitlines() if run_file.exists() else []
+    status = run.end()
+    lines = run.run_file.read_text().splitlines() if run.run_file.exists() else []
     results = [json.loads(line) for line in lines]
     told = {
-        "name": name,
-        "status": process.returncode,
-        "seconds": round(time.monotonic() - since, 1),
-        "said": said.splitlines()[-12:],
+        "name": run.run_file.stem,
+        "status": status,
+        "said": run.output.read_text().splitlines()[-12:],
         "footer": results[-1] if results and results[-1]["type"] == "footer" else None,
         "bad": [
             [each["verdict"], each["reason"]]
@@ -105,8 +106,8 @@ def finish(name: str, process: "subprocess.Popen[str]") -> None:
     print(json.dumps(told), flush=True)
 
 
-def run(name: str, *words: str, through: list[str] | None = None) -> None:
-    finish(name, start(name, *words, through=through))
+def run(name: str, *words: str, through: Sequence[str] = ()) -> None:
+    finish(start(name, *words, through=through))
 
 
 def do(command: str) -> str:
@@ -117,13 +118,9 @@ def do(command: str) -> str:
 def cut(name: str, command: str) -> None:
     """Run `command` in the middle of a run."""
     process = start(name, MANY, "--bound", "5")
-    run_file = RESULTS / f"{name}.ndjson"
-    while process.poll() is None and not (
-        run_file.exists() and run_file.read_bytes().count(b"\n") > 3
-    ):
-        time.sleep(0.1)
+    process.wait_for(3)
     do(command)
-    finish(name, process)
+    finish(process)
 
 
 def host() -> dict[str, object]:
@@ -157,6 +154,8 @@ def counters() -> str:
 def main() -> None:
     RESULTS.mkdir()
     RESULTS.chmod(0o777)
+    PLACE.mkdir(exist_ok=True)
+    assert all_cases()  # imports the suites
     for command in THIRD:
         do(command)
     run("limited", SMALL, through=NOBODY)
@@ -169,7 +168,7 @@ def main() -> None:
     other = start("other", "conformance/windows/test_binding.py", "--profile", "quick")
     counts = ("conformance/lifetime/test_traffic.py", "-k", "killed and write-retries:6")
     run("neighbours", *counts)
-    finish("other", other)
+    finish(other)
     after = host()
     changed = sorted(name for name in before | after if before.get(name) != after.get(name))
     sent_since = counters() != sent

@@ -28,23 +28,25 @@ EVENTS = "conformance/remote/test_events.py"
 TRAFFIC = "conformance/lifetime/test_traffic.py"
 LIMIT = "conformance/memlock/test_limit.py"
 # Shared and exclusive cases, forked children, limits of a process, processes that are killed.
-CASES = (EVENTS, LIMIT, TRAFFIC, "-k", "not rounds and not retries:7")
+CASES = (EVENTS, LIMIT, TRAFFIC, "-k", "not rounds and not read-ret and not :7")
 FEW = (EVENTS, "-k", "write")
 PLACE = Path("/run/spoiling")
+# One emulated processor for all these runs may well starve a task for the usual 21 s.
+STALL = Path("/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout")
 WAIT_S = 240.0
 GONE_S = 10.0
 
 
 class Started:
-    """A run in a session of its own."""
+    """A run in a session of its own, by another command that runs it if need be."""
 
-    def __init__(self, name, *args, cases=CASES, place=PLACE):
+    def __init__(self, name, *args, cases=CASES, place=PLACE, through=()):
         self.run_file = place / f"{name}.ndjson"
         self.output = PLACE / f"{name}.out"
         usual = ["-q", "-p", "no:cacheprovider", "-W", "ignore", "--run-file", str(self.run_file)]
         self.pid = os.fork()
         if self.pid == 0:
-            _ask([*cases, *usual, *args], self.output)
+            _ask([*cases, *usual, *args], self.output, through)
         self.ended = None
 
     def lines(self):
@@ -109,7 +111,7 @@ class Started:
             assert rdma_conformance(["validate", str(self.run_file)]) == 0
 
 
-def _ask(args, output):
+def _ask(args, output, through):
     """In the child: pytest, as its command would run it."""
     status = 70
     try:
@@ -117,6 +119,8 @@ def _ask(args, output):
         with output.open("w") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
+        if through:
+            os.execvp(through[0], [*through, "pytest", *args])
         signal.signal(signal.SIGINT, signal.default_int_handler)
         status = int(pytest.main(args))
         atexit._run_exitfuncs()
@@ -289,7 +293,7 @@ def disk():
 def together():
     """Runs that live at the same time do not touch each other, and say the same."""
     before = host()
-    cases = (EVENTS, TRAFFIC, "-k", "region or killed and write-retries:6")
+    cases = (EVENTS, "-k", "region")
     distributed = Started("distributed", "--device", "rxe0", "-n2", cases=cases)
     made = Started("made", "--setup-rxe", cases=cases)
     other = Started("other", "--setup-rxe", cases=FEW)
@@ -302,6 +306,7 @@ def together():
 def main(name, *args):
     start = time.monotonic()
     PLACE.mkdir(exist_ok=True)
+    STALL.write_text("120")
     assert all_cases()  # imports the suites
     {each.__name__: each for each in (kills, signals, stop, disk, together)}[name](*args)
     print(f"{name}: as it should be, {time.monotonic() - start:.0f} s", flush=True)
