@@ -9,12 +9,13 @@ from conformance.spec import oracle
 from conformance.spec.crowd import Limit
 from conformance.spec.crowding import effort
 from conformance.spec.lifetime import Killed
+from conformance.spec.memlock import LiveUnderLimit
 from conformance.spec.memory import AnyPrefix
 from conformance.spec.model import Case, Expectation, Observation, Outcome, wire
 from conformance.spec.vocabulary import Verdict
 from rdma_conformance.catalogue import Requirement
 from rdma_conformance.deviations import KERNEL, LEAK, Deviation
-from rdma_conformance.endpoint.client import WorkerDied, WorkerError, WorkerHung
+from rdma_conformance.endpoint.client import START_S, WorkerDied, WorkerError, WorkerHung
 from rdma_conformance.exclusive import DeviceBusy, hold
 from rdma_conformance.fabric import Fabric
 from rdma_conformance.kernel_watch import KernelWatch
@@ -24,6 +25,7 @@ from rdma_conformance.verdict import Difference, Judgement, control_differences,
 from rdma_conformance.worsening import worsen
 
 ALONE = (Limit, Killed)  # they fill the device, or count all that is on it
+STARTING = (Killed, LiveUnderLimit)  # each in a process of its own that imports pyverbs
 ASKED = "asked"  # the worker's word for the phase in which the driver is asked
 
 # What became of a case's positive control.
@@ -98,8 +100,7 @@ def _ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
         cases.insert(0, expectation.control)
     try:
         with hold(fabric.device, isinstance(question.case, ALONE), bound_s):
-            patience_s = bound_s * effort(question.case)
-            observations = fabric.perform(cases, question.seed, patience_s)
+            observations = fabric.perform(cases, question.seed, patience(question.case, bound_s))
     except (WorkerDied, WorkerHung, WorkerError, DeviceBusy) as failure:
         became = UNKNOWN if control else None
         return record(question, expectation, {}, _worker_failure(failure), became)
@@ -110,6 +111,11 @@ def _ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
             return record(question, expectation, observations[0], judgement, REFUSED)
     judgement = judge(expectation, question.requirement.level, observed, question.deviation)
     return record(question, expectation, observed, judgement, SUCCEEDED if control else None)
+
+
+def patience(case: Case, bound_s: float) -> float:
+    """How many seconds a case may take: what its process needs to start is not the driver's."""
+    return bound_s * effort(case) + (START_S if isinstance(case, STARTING) else 0.0)
 
 
 def _judge_control(control: Expectation, observations: list[Observation]) -> Judgement | None:

@@ -8,7 +8,15 @@ from ipaddress import IPv6Address
 import pytest
 
 from rdma_conformance.device import DeviceInfo, Gid, Port
-from rdma_conformance.fabric import checks, gid, planning, python, setup_rxe, telling
+from rdma_conformance.fabric import (
+    checks,
+    gid,
+    opening,
+    planning,
+    python,
+    setup_rxe,
+    telling,
+)
 from rdma_conformance.fabric.planning import Plan
 from rdma_conformance.fabric.settings import FabricError, FabricSettings, Peer, parse_peer
 
@@ -57,6 +65,59 @@ DEVICE = DeviceInfo("rxe0", "rdma_rxe", "CA", "", "", "", (Port(1, "ACTIVE", "Et
 def test_gids_are_chosen_by_type(ours, theirs, chosen):
     found = gid.choose(gids(*ours), gids(*theirs))
     assert (found and (found[0].index, found[1].index)) == chosen
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "one"),
+    [
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", True),
+        ("::ffff:192.0.2.1", "::ffff:198.51.100.1", False),
+        ("2001:db8::1", "2001:db8::2", True),
+        ("2001:db8::1", "2001:db8:1::2", False),
+        ("fe80::1", "fe80::2", False),
+    ],
+)
+def test_what_tells_of_one_subnet(mine, other, one):
+    (mine,), (other,) = gids((mine, V2)), gids((other, V2))
+    assert gid.one_subnet(mine, other) == one
+
+
+def test_no_device_is_opened_that_a_person_would_not_name(monkeypatch):
+    """Without --peer only a neighbour in the same subnet is sent to, and none of another run."""
+
+    def made(name, address, state="ACTIVE", driver="rdma_rxe"):
+        port = Port(1, state, "Ethernet", "", gids((address, V2), ("fe80::1", V2)))
+        return replace(DEVICE, name=name, driver=driver, ports=(port,))
+
+    homes = {
+        "rxe0": (made("rxe0", "::ffff:192.0.2.1"), "left"),
+        "rxe00": (made("rxe00", "::ffff:198.51.100.1"), checks.HERE),  # another subnet
+        "rxe1": (made("rxe1", "::ffff:192.0.2.3"), f"rdmac-{os.getpid()}-1234-a"),
+        "rxe2": (made("rxe2", "::ffff:192.0.2.4"), "left"),  # in the same namespace
+        "rxe3": (made("rxe3", "::ffff:192.0.2.5", "DOWN"), "right"),
+        "rxe4": (made("rxe4", "::ffff:192.0.2.6", driver="irdma"), "right"),
+        "rxe5": (made("rxe5", "::ffff:192.0.2.7"), "right"),  # does not answer
+        "rxe6": (made("rxe6", "::ffff:192.0.2.8"), "right"),
+    }
+    devices = tuple(device for device, _ in homes.values())
+    asked = []
+
+    def meet(settings, plan, command):
+        asked.append(plan.peer.device)
+        if plan.peer.device == "rxe5":
+            raise FabricError("no answer", "")
+
+    for module in (opening, planning):
+        monkeypatch.setattr(module, "list_devices", lambda: devices)
+        monkeypatch.setattr(module, "home_of", lambda device, port: homes[device.name][1])
+    monkeypatch.setattr(checks, "may_open", lambda name: None)
+    monkeypatch.setattr(opening, "_meet", meet)
+    plan, _, note = opening._first_that_meets(FabricSettings("rxe0"), devices[0], "python3")
+    assert (plan.peer.device, asked, note) == ("rxe6", ["rxe5", "rxe6"], "")
+    devices, asked[:] = devices[:-1], []
+    plan, _, note = opening._first_that_meets(FabricSettings("rxe0"), devices[0], "python3")
+    assert plan.loopback and asked == ["rxe5", "rxe0"]
+    assert note == "; rxe5 was not taken: no answer"
 
 
 def test_an_infiniband_port_without_a_gid_names_its_mend():
@@ -220,6 +281,19 @@ def test_a_name_that_would_act_on_the_terminal_is_shown():
     with pytest.raises(FabricError) as caught:
         checks.find("rxe0\x1b[2J", (DEVICE,))
     assert "\x1b" not in str(caught.value)
+
+
+def test_modules_that_are_missing_are_named_and_not_loaded(monkeypatch, tmp_path):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(setup_rxe, "_run", lambda *arguments: pytest.fail("the script ran"))
+    monkeypatch.setattr(setup_rxe, "RXE", tmp_path / "rxe")
+    monkeypatch.setattr(setup_rxe, "VERBS", tmp_path / "verbs")
+    mend = "needs the kernel's rdma_rxe and ib_uverbs: load it: modprobe -a rdma_rxe ib_uverbs"
+    with pytest.raises(FabricError, match=mend):
+        setup_rxe.make()
+    (tmp_path / "rxe").mkdir()
+    with pytest.raises(FabricError, match="kernel's ib_uverbs: load it: modprobe -a ib_uverbs"):
+        setup_rxe.make()
 
 
 def test_a_setup_that_hangs_comes_to_an_end(monkeypatch, tmp_path):

@@ -12,19 +12,26 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+
+from spoiling import PLACE, Started
+
+from rdma_conformance.suites import all_cases
 
 RESULTS = Path(tempfile.gettempdir(), "hands")  # not in the checkout: nobody may write there
 SMALL = "conformance/remote/test_events.py"
+MANY = "conformance/remote/test_events_of_keys.py"
 NOBODY = shlex.split(
     "setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs --inh-caps=-all"
 )
 REFUSE = "--refuse-verbs"
+# Named so that it is seen before rxe1, which the runs are to find.
 THIRD = (
     "ip link add third type dummy",
     "ip link set third up",
     "ip address add 198.51.100.1/24 dev third",
-    "rdma link add rxe2 type rxe netdev third",
+    "rdma link add rxe00 type rxe netdev third",
 )
 # These change by themselves.
 RESTLESS = ("random", "ns_last_pid", "dentry-state", "file-nr", "inode", "pty/nr", "aio-nr")
@@ -74,25 +81,21 @@ def refuse_verbs() -> None:
         raise OSError(ctypes.get_errno(), "seccomp")
 
 
-def start(name: str, *words: str, through: list[str] | None = None) -> "subprocess.Popen[str]":
+def start(name: str, *words: str, through: Sequence[str] = ()) -> Started:
     """Begin a run, by another command that runs it if need be."""
-    command = [*(through or []), "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", "-r", ""]
-    command += ["--device", "rxe0", "--run-file", str(RESULTS / f"{name}.ndjson"), *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    usual = ("--device", "rxe0", "--tb=no", "-r", "")
+    return Started(name, *usual, cases=words, place=RESULTS, through=through)
 
 
-def finish(name: str, process: "subprocess.Popen[str]") -> None:
+def finish(run: Started) -> None:
     """Tell how a run came out."""
-    since = time.monotonic()
-    said = process.communicate()[0]
-    run_file = RESULTS / f"{name}.ndjson"
-    lines = run_file.read_text().splitlines() if run_file.exists() else []
+    status = run.end()
+    lines = run.run_file.read_text().splitlines() if run.run_file.exists() else []
     results = [json.loads(line) for line in lines]
     told = {
-        "name": name,
-        "status": process.returncode,
-        "seconds": round(time.monotonic() - since, 1),
-        "said": said.splitlines()[-12:],
+        "name": run.run_file.stem,
+        "status": status,
+        "said": run.output.read_text().splitlines()[-12:],
         "footer": results[-1] if results and results[-1]["type"] == "footer" else None,
         "bad": [
             [each["verdict"], each["reason"]]
@@ -103,8 +106,8 @@ def finish(name: str, process: "subprocess.Popen[str]") -> None:
     print(json.dumps(told), flush=True)
 
 
-def run(name: str, *words: str, through: list[str] | None = None) -> None:
-    finish(name, start(name, *words, through=through))
+def run(name: str, *words: str, through: Sequence[str] = ()) -> None:
+    finish(start(name, *words, through=through))
 
 
 def do(command: str) -> str:
@@ -114,14 +117,10 @@ def do(command: str) -> str:
 
 def cut(name: str, command: str) -> None:
     """Run `command` in the middle of a run."""
-    process = start(name, "conformance/remote", "--profile", "quick", "--bound", "5")
-    run_file = RESULTS / f"{name}.ndjson"
-    while process.poll() is None and not (
-        run_file.exists() and run_file.read_bytes().count(b"\n") > 20
-    ):
-        time.sleep(0.1)
+    process = start(name, MANY, "--bound", "5")
+    process.wait_for(3)
     do(command)
-    finish(name, process)
+    finish(process)
 
 
 def host() -> dict[str, object]:
@@ -131,7 +130,7 @@ def host() -> dict[str, object]:
         "devices": sorted(path.name for path in Path("/sys/class/infiniband").iterdir()),
         "links": do("ip -o link"),
         "namespaces": sorted(path.name for path in Path("/run/netns").iterdir()),
-        "unnamed": do("rdma resource show rxe2"),
+        "unnamed": do("rdma resource show rxe00"),
     }
     for path in Path("/proc/sys").rglob("*"):
         if path.is_file() and not any(word in str(path) for word in RESTLESS):
@@ -144,7 +143,7 @@ def host() -> dict[str, object]:
 
 def counters() -> str:
     """What was sent and received by the unnamed device."""
-    folder = Path("/sys/class/infiniband/rxe2/ports/1/hw_counters")
+    folder = Path("/sys/class/infiniband/rxe00/ports/1/hw_counters")
     return " ".join(
         f"{path.name}={path.read_text().strip()}"
         for path in sorted(folder.iterdir())
@@ -155,6 +154,8 @@ def counters() -> str:
 def main() -> None:
     RESULTS.mkdir()
     RESULTS.chmod(0o777)
+    PLACE.mkdir(exist_ok=True)
+    assert all_cases()  # imports the suites
     for command in THIRD:
         do(command)
     run("limited", SMALL, through=NOBODY)
@@ -164,10 +165,10 @@ def main() -> None:
     neighbour = subprocess.Popen([sys.executable, "-c", NEIGHBOUR], stdout=subprocess.PIPE)
     neighbour.stdout.readline()
     before, sent = host(), counters()
-    other = start("other", "conformance/windows", "--profile", "quick")
+    other = start("other", "conformance/windows/test_binding.py", "--profile", "quick")
     counts = ("conformance/lifetime/test_traffic.py", "-k", "killed and write-retries:6")
     run("neighbours", *counts)
-    finish("other", other)
+    finish(other)
     after = host()
     changed = sorted(name for name in before | after if before.get(name) != after.get(name))
     sent_since = counters() != sent
@@ -176,7 +177,7 @@ def main() -> None:
     print(json.dumps({"name": "untouched", "changed": changed, "sent": sent_since}), flush=True)
 
     unlimited = ["prlimit", "--memlock=unlimited", *NOBODY]
-    run("nobody", "conformance/memlock", "--profile", "quick", through=unlimited)
+    run("nobody", "conformance/memlock/test_limit.py", through=unlimited)
 
     cut("port-down", "ip -n left link set dev rp-left down")
     do("ip -n left link set dev rp-left up")

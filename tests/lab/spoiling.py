@@ -24,28 +24,29 @@ from rdma_conformance.suites import all_cases
 from rdma_reports.command import main as rdma_conformance
 from rdma_reports.runfile import read_run
 
-# Shared and exclusive cases, forked children, limits of a process, processes that are killed.
-CASES = (
-    "conformance/memlock",
-    "conformance/remote/test_events.py",
-    "conformance/lifetime/test_traffic.py",
-)
 EVENTS = "conformance/remote/test_events.py"
+TRAFFIC = "conformance/lifetime/test_traffic.py"
+LIMIT = "conformance/memlock/test_limit.py"
+# Shared and exclusive cases, forked children, limits of a process, processes that are killed.
+CASES = (EVENTS, LIMIT, TRAFFIC, "-k", "not rounds and not read-ret and not :7")
+FEW = (EVENTS, "-k", "write")
 PLACE = Path("/run/spoiling")
+# One emulated processor for all these runs may well starve a task for the usual 21 s.
+STALL = Path("/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout")
 WAIT_S = 240.0
 GONE_S = 10.0
 
 
 class Started:
-    """A run in a session of its own."""
+    """A run in a session of its own, by another command that runs it if need be."""
 
-    def __init__(self, name, *args, cases=CASES, place=PLACE):
+    def __init__(self, name, *args, cases=CASES, place=PLACE, through=()):
         self.run_file = place / f"{name}.ndjson"
         self.output = PLACE / f"{name}.out"
         usual = ["-q", "-p", "no:cacheprovider", "-W", "ignore", "--run-file", str(self.run_file)]
         self.pid = os.fork()
         if self.pid == 0:
-            _ask([*cases, *usual, *args], self.output)
+            _ask([*cases, *usual, *args], self.output, through)
         self.ended = None
 
     def lines(self):
@@ -110,7 +111,7 @@ class Started:
             assert rdma_conformance(["validate", str(self.run_file)]) == 0
 
 
-def _ask(args, output):
+def _ask(args, output, through):
     """In the child: pytest, as its command would run it."""
     status = 70
     try:
@@ -118,6 +119,8 @@ def _ask(args, output):
         with output.open("w") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
+        if through:
+            os.execvp(through[0], [*through, "pytest", *args])
         signal.signal(signal.SIGINT, signal.default_int_handler)
         status = int(pytest.main(args))
         atexit._run_exitfuncs()
@@ -160,12 +163,10 @@ def settled(before):
         time.sleep(0.1)
 
 
-MODES = (
-    ("--device", "rxe0"),
-    ("--setup-rxe",),
-    ("--device", "rxe0", "-n2"),
-)
-MOST = 7  # kills in a run
+DISTRIBUTED = ("--device", "rxe0", "-n2")  # once: it takes three times as long to start
+MODES = (("--device", "rxe0"), ("--setup-rxe",))
+MOST = 8  # kills in a run
+ENDS = 0.15  # how often pytest itself is killed, which ends the run
 
 
 def kills(seed, count):
@@ -173,18 +174,19 @@ def kills(seed, count):
     chance, before, left, number = random.Random(int(seed)), host(), int(count), 0
     bad = killed = 0
     while left:
-        mode = MODES[number % len(MODES)]
+        mode = MODES[number % len(MODES)] if number else DISTRIBUTED
         run = Started(f"run{number}", *mode)
         here = 0
         while run.alive() and left and here < MOST:
             results = len(run.lines())
-            if chance.random() < 0.7:
+            if chance.random() < 0.4:  # else it may just be starting anew
                 run.wait_for(results + chance.randrange(1, 12))
             time.sleep(chance.uniform(0, 2.0 if results == 0 else 0.3))
             if not run.alive():
                 break
             done, processes = run.lines(), run.processes()
-            victim = chance.choice(processes)
+            others = processes[1:] if chance.random() > ENDS else []
+            victim = chance.choice(others or processes[:1])
             with contextlib.suppress(ProcessLookupError):
                 os.kill(victim, signal.SIGKILL)
             left, here, killed = left - 1, here + 1, killed + 1
@@ -199,12 +201,14 @@ def kills(seed, count):
             run.check(done)
         run.end()
         spoiled = [line for line in run.check() if line.verdict in ("ERROR", "CRASH", "FAIL")]
+        # The watch is on: it would have seen the driver kill a process.
         assert len(spoiled) <= here, _told(spoiled)
+        assert {line.verdict for line in spoiled} <= {"ERROR"}, _told(spoiled)
         bad += len(spoiled)
         number += 1
     print(f"{killed} kills cost {bad} cases", flush=True)
     # Where a person's results are: on the lab's shared folder.
-    run = Started("after-the-kills", "--setup-rxe", cases=[EVENTS], place=Path("results").resolve())
+    run = Started("after-the-kills", "--setup-rxe", cases=FEW, place=Path("results").resolve())
     run.conforms()
     run.run_file.unlink()
     settled(before)
@@ -213,7 +217,7 @@ def kills(seed, count):
 def signals():
     """SIGTERM, and an impatient Ctrl-C: the run's own namespaces go with it."""
     before = host()
-    run = Started("signals", "--setup-rxe", cases=[EVENTS, *CASES])
+    run = Started("signals", "--setup-rxe", cases=CASES)
     run.wait_for(3)
     done = run.lines()
     os.kill(run.pid, signal.SIGTERM)
@@ -231,11 +235,11 @@ def signals():
 
 def stop():
     """A process that is stopped is not the driver's hang."""
-    cases = ["conformance/memlock/test_limit.py"]
-    run = Started("stop", "--device", "rxe0", "--bound", "8", cases=cases)
-    run.wait_for(3)
+    cases = (LIMIT, "-k", "one_region or part or capable")
+    run = Started("stop", "--device", "rxe0", "--bound", "5", cases=cases)
+    run.wait_for(2)
     os.kill(run.processes()[-1], signal.SIGSTOP)  # the keeper, or what it forked
-    run.wait_for(len(run.lines()) + 3)
+    run.wait_for(len(run.lines()) + 2)
     os.kill(run.processes()[1], signal.SIGSTOP)  # the endpoint worker
     assert run.end() == pytest.ExitCode.TESTS_FAILED
     spoiled = [line for line in run.check() if line.verdict in ("ERROR", "CRASH", "FAIL")]
@@ -251,7 +255,7 @@ def disk():
     """A disk that is really full, one that can't be written at all, and a folder that goes."""
     small = PLACE / "small"
     small.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", small], check=True)
     device = ("--device", "rxe0")
     run = Started("full", *device, place=small)
     assert run.end() == pytest.ExitCode.INTERRUPTED
@@ -259,7 +263,7 @@ def disk():
     assert "full.ndjson cannot be written: No space left on device" in said, said
     assert "Traceback" not in said and "INTERNALERROR" not in said, said
     assert len(run.check()) > 3 and read_run(run.run_file).footer is None
-    run = Started("allure", *device, "--alluredir", str(small), cases=[EVENTS])
+    run = Started("allure", *device, "--alluredir", str(small), cases=FEW)
     assert run.end() != 0
     said = run.output.read_text()
     assert f"Allure results cannot be written to {small}: No space left on device" in said or (
@@ -269,13 +273,13 @@ def disk():
     with contextlib.suppress(OSError), (small / "rest").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
-    run = Started("xml", *device, f"--junitxml={small}/run.xml", cases=[EVENTS])
+    run = Started("xml", *device, f"--junitxml={small}/run.xml", cases=FEW)
     status, said = run.end(), run.output.read_text()
     assert status == pytest.ExitCode.TESTS_FAILED, said
     assert "run.xml cannot be written: No space left on device" in said, said
     assert read_run(run.run_file).footer.verdict == "INVALID"
     subprocess.run(["mount", "-o", "remount,ro", small], check=True)
-    run = Started("readonly", *device, cases=[EVENTS], place=small)
+    run = Started("readonly", *device, cases=FEW, place=small)
     assert run.end() == pytest.ExitCode.USAGE_ERROR
     said = run.output.read_text()
     assert "readonly.ndjson cannot be written: Read-only file system" in said, said
@@ -286,19 +290,20 @@ def disk():
 def together():
     """Runs that live at the same time do not touch each other, and say the same."""
     before = host()
-    alone = Started("alone", "--device", "rxe0")
-    distributed = Started("distributed", "--device", "rxe0", "-n2")
-    made = Started("made", "--setup-rxe", cases=[EVENTS])
-    other = Started("other", "--setup-rxe", cases=[EVENTS])
-    for run in (made, other, alone, distributed):
+    cases = (EVENTS, "-k", "region")
+    distributed = Started("distributed", "--device", "rxe0", "-n2", cases=cases)
+    made = Started("made", "--setup-rxe", cases=cases)
+    other = Started("other", "--setup-rxe", cases=FEW)
+    for run in (made, other, distributed):
         run.conforms()
-    assert rdma_conformance(["compare", str(alone.run_file), str(distributed.run_file)]) == 0
+    assert rdma_conformance(["compare", str(made.run_file), str(distributed.run_file)]) == 0
     settled(before)
 
 
 def main(name, *args):
     start = time.monotonic()
     PLACE.mkdir(exist_ok=True)
+    STALL.write_text("120")
     assert all_cases()  # imports the suites
     {each.__name__: each for each in (kills, signals, stop, disk, together)}[name](*args)
     print(f"{name}: as it should be, {time.monotonic() - start:.0f} s", flush=True)

@@ -10,14 +10,14 @@ import signal
 import sys
 import threading
 import time
-from typing import Any
+from typing import Any, BinaryIO
 
 from conformance.spec.buffer import Backing
 from conformance.spec.memlock import Do, Way
 from conformance.spec.model import ALL_RIGHTS
 from conformance.spec.vocabulary import PAGE, Access, Operation, Status
 from rdma_conformance.endpoint import privileges
-from rdma_conformance.endpoint.forks import apart, fork
+from rdma_conformance.endpoint.forks import apart, fork, reap
 from rdma_conformance.endpoint.ledger import Ledger
 from rdma_conformance.endpoint.libibverbs import Domain, Refused, keys
 from rdma_conformance.endpoint.mappings import Mapping
@@ -133,12 +133,18 @@ def _try(ledger: Ledger, number: int) -> str:
     return "OK"
 
 
+def _wait_for_holder(pid: int, pipe: BinaryIO) -> None:
+    """Until the child says that it holds its regions. Raises RuntimeError when it ended."""
+    if not pipe.read(1):
+        raise RuntimeError(f"the process that was to hold regions ended with {reap(pid)}")
+
+
 def ending(device: str, way: str, regions: int, forgetful: bool) -> dict[str, Any]:
     """The facts of a `spec.memlock.Ending`: the regions that the kernel lists of the process
     while it lives and after it ended, and whether another process can register then."""
     pid, reading = fork(lambda writing: _hold(device, way, regions, writing))
     with os.fdopen(reading, "rb") as pipe:
-        pipe.read(1)  # it holds its regions
+        _wait_for_holder(pid, pipe)
         listing = RegionList(device)
         listed = len(listing.lengths(pid))
         if way == Way.KILL:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -38,6 +39,18 @@ def fork(body: Callable[[int], None]) -> tuple[int, int]:
         print(f"confined process: {error!r}", file=sys.stderr, flush=True)
     finally:
         os._exit(status)
+
+
+def reap(pid: int) -> int:
+    """Wait for a child that was not killed here: its exit status, or the negative signal.
+
+    Raises RuntimeError for SIGKILL, which is no answer of the driver's: somebody's, the kernel's
+    for want of memory, or that of an oops, which the kernel's log tells.
+    """
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if status == -signal.SIGKILL:
+        raise RuntimeError(f"somebody killed process {pid}, which the case had started")
+    return status
 
 
 def _write(pipe: int, answer: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from conformance.spec.vocabulary import Access
 from conformance.spec.window import Domain
 from rdma_conformance.endpoint import privileges, verbs
 from rdma_conformance.endpoint.bench import LATER_S, Bench
+from rdma_conformance.endpoint.forks import reap
 from rdma_conformance.endpoint.remappable import Remappable
 from rdma_conformance.endpoint.verbs import VerbsError
 
@@ -257,10 +258,10 @@ class Lifetimes:
             os._exit(0)
         if killed:
             os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        if os.WIFSIGNALED(status):
-            return "killed" if os.WTERMSIG(status) == signal.SIGKILL else "died"
-        return "exited" if os.WEXITSTATUS(status) == 0 else "failed"
+            _, status = os.waitpid(child, 0)
+            return "killed" if os.waitstatus_to_exitcode(status) == -signal.SIGKILL else "died"
+        status = reap(child)
+        return "exited" if status == 0 else "died" if status < 0 else "failed"
 
     def close(self) -> None:
         self.end_mapping()

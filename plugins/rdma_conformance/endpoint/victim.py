@@ -15,6 +15,7 @@ import rdma_conformance
 from rdma_conformance.endpoint.restrack import holdings
 
 START_S = 60.0  # importing pyverbs takes seconds on an emulated machine
+END_S = 30.0  # how long a process may take to die: it waits for the driver only
 GONE_S = 5.0  # how long the kernel may take to give back what a dead process had
 FIRST_PIDS = Path("pid:[4026531836]")  # the PID namespace of the host: PROC_PID_INIT_INO
 
@@ -74,15 +75,18 @@ class Victims:
         return answer["result"]
 
     def kill(self) -> str:
-        """SIGKILL: killed, or how else it ended."""
+        """SIGKILL: killed, or how else it ended, or that it does not."""
         if self._process is None:
             return "never started"
         process, self._process = self._process, None
         process.kill()
-        code = process.wait()
         with suppress(BrokenPipeError):  # it had died with a request unread
             process.stdin.close()
         process.stdout.close()
+        try:
+            code = process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            return f"not {END_S:g} s after SIGKILL"
         return "killed" if code == -9 else f"exit status {code}"
 
     def resources(self) -> dict[str, int]:

@@ -27,6 +27,11 @@ def choose(ours: Iterable[Gid], theirs: Iterable[Gid]) -> tuple[Gid, Gid] | None
     return mine, other
 
 
+def one_subnet(mine: Gid, other: Gid) -> bool:
+    """Whether both addresses tell that they are of one subnet: link-local ones tell nothing."""
+    return _rank(mine, other) in (_rank_of(0, True), _rank_of(1, True))
+
+
 def _usable(gid: Gid) -> bool:
     return gid.type is None or "v2" in gid.type
 
@@ -38,6 +43,10 @@ def _rank(mine: Gid, other: Gid) -> int | None:
     bits = 128 - 32 + IPV4_SUBNET_BITS if kind == 0 else IPV6_SUBNET_BITS
     shift = 128 - bits
     together = int(mine.address) >> shift == int(other.address) >> shift
+    return _rank_of(kind, together)
+
+
+def _rank_of(kind: int, together: bool) -> int:
     return 2 * kind + (not together)
 
 

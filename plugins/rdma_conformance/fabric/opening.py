@@ -1,6 +1,6 @@
 """Open a fabric: find both devices, choose GIDs, start the workers, see that a SEND arrives."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from conformance.spec.model import Region, Transfer, wire
@@ -8,7 +8,7 @@ from conformance.spec.vocabulary import Access, Operation, Status
 from rdma_conformance.device import DeviceInfo, list_devices
 from rdma_conformance.endpoint import abi
 from rdma_conformance.endpoint.client import WorkerError, WorkerTrouble
-from rdma_conformance.fabric import checks, python, setup_rxe, telling
+from rdma_conformance.fabric import checks, gid, python, setup_rxe, telling
 from rdma_conformance.fabric.arrangement import Apart, Arrangement, Place, Together
 from rdma_conformance.fabric.fabric import Fabric
 from rdma_conformance.fabric.namespaces import home_of
@@ -131,19 +131,26 @@ def _greeting() -> Transfer:
 def _first_that_meets(
     settings: FabricSettings, device: DeviceInfo, command: str
 ) -> tuple[Plan, Arrangement, str]:
-    """A device of the same driver in another namespace that answers, else loopback."""
-    own = home_of(device, settings.port)
+    """A neighbour in the same subnet that answers, else loopback: no other is opened."""
     note = ""
-    for other in list_devices():
-        if other.name == device.name or other.driver != device.driver:
-            continue
-        port = other.port(settings.port)
-        if port is None or port.state != "ACTIVE" or home_of(other, settings.port) in (own, None):
-            continue
+    for other in _neighbours(settings, device):
         try:
             plan = make_plan(settings, device, Peer(other.name), command)
-            return plan, _meet(settings, plan, command), ""
+            if gid.one_subnet(*plan.gids):
+                return plan, _meet(settings, plan, command), ""
         except FabricError as error:
             note = f"; {other.name} was not taken: {error.message}"
     plan = make_plan(settings, device, Peer(device.name), command)
     return plan, _meet(settings, plan, command), note
+
+
+def _neighbours(settings: FabricSettings, device: DeviceInfo) -> Iterator[DeviceInfo]:
+    """Active devices of the same driver in other namespaces, but those of other runs."""
+    own = home_of(device, settings.port)
+    for other in list_devices():
+        port = other.port(settings.port)
+        if other.name == device.name or other.driver != device.driver or port is None:
+            continue
+        home = home_of(other, settings.port) if port.state == "ACTIVE" else None
+        if home not in (own, None) and not setup_rxe.is_a_runs(home):
+            yield other

@@ -11,10 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from rdma_conformance.fabric.checks import VERBS
 from rdma_conformance.fabric.namespaces import NAMED
 from rdma_conformance.fabric.settings import FabricError
 from rdma_conformance.interruption import INTERRUPTIONS
 
+RXE = Path("/sys/module/rdma_rxe")
 SCRIPT = Path(__file__).with_name("rxe-pair")
 STEP_S, KILL_S = 60.0, 5.0
 
@@ -49,8 +51,12 @@ def make() -> RxePair:
     """Make the pair; it goes at the end of this process, too. Raises FabricError."""
     if os.geteuid() != 0:
         raise FabricError("--setup-rxe makes network namespaces", "run as root")
-    if not Path("/sys/module/rdma_rxe").exists():
-        raise FabricError("--setup-rxe needs the rdma_rxe module", "load it: modprobe rdma_rxe")
+    # Not left to the script, which would load them. The class tells of a built-in one, too.
+    needed = (("rdma_rxe", RXE), ("ib_uverbs", VERBS))
+    if missing := [module for module, sign in needed if not sign.exists()]:
+        names = " and ".join(missing)
+        mend = f"load it: modprobe -a {' '.join(missing)}"
+        raise FabricError(f"--setup-rxe needs the kernel's {names}", mend)
     remove_leftovers()
     owner = this_process()
     devices = (f"rxe{owner.pid}a", f"rxe{owner.pid}b")
@@ -62,6 +68,11 @@ def make() -> RxePair:
         remover()
         raise
     return RxePair(devices, remover)
+
+
+def is_a_runs(namespace: str) -> bool:
+    """Whether --setup-rxe made the namespace of that name, for whichever run."""
+    return _NAMESPACE.fullmatch(namespace) is not None
 
 
 def remove_leftovers() -> None:
