@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 from rdma_lab import boot, options, survival
 from rdma_lab.errors import GuestDied, LabError
-from rdma_lab.relay import is_stopped
+from rdma_lab.relay import TIMED_OUT, Ended, is_stopped
 from rdma_lab.silence import Silence
 from rdma_lab.tickets import (
     State,
@@ -147,7 +147,7 @@ class Guests:
             (results / "rxe0.ndjson").write_text(line * end["results"])
         (results / "rxe0.running").write_text(end.get("running", ""))
         if "status" in end:
-            return end["status"]
+            return Ended(end["status"], stopped=end.get("stopped", False))
         raise GuestDied("it died", guilty=end.get("guilty", True))
 
 
@@ -198,6 +198,20 @@ def test_a_stuck_task_takes_another_guest(survive):
     status, commands = survive({"results": 3, "stuck": True, "status": 2}, WHOLE)
     assert status == 0
     assert commands[1] == ("pytest", RESUME, *ARGUMENTS)
+
+
+@pytest.mark.parametrize("status", [2, TIMED_OUT, 128 + signal.SIGINT])
+def test_who_stops_a_run_gets_no_other_guest(survive, status):
+    end = {"results": 3, "running": "a\n", "stuck": True, "status": status, "stopped": True}
+    told, commands = survive(end, WHOLE)
+    assert (told, len(commands)) == (status, 1)
+
+
+def test_no_guest_is_booted_when_the_time_is_over(survive, monkeypatch):
+    times = iter((0.0, 1.0, 99.0))
+    monkeypatch.setattr(survival.time, "monotonic", lambda: next(times))
+    told, commands = survive({"results": 3}, WHOLE, arguments=["--timeout", "60"])
+    assert (told, len(commands)) == (TIMED_OUT, 1)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--no-survive"]])
