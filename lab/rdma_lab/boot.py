@@ -35,6 +35,7 @@ _STREAM_NAMES = ("terminal", "control", "stdin", "stdout", "stderr")
 _SCRIPTS = {
     "init": LAB / "guest" / "init",
     "session": LAB / "guest" / "session",
+    "heart": LAB / "guest" / "heart",
     "rxe-pair": LAB.parent / "plugins" / "rdma_conformance" / "fabric" / "rxe-pair",
 }
 

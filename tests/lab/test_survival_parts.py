@@ -21,6 +21,8 @@ from rdma_lab.tickets import (
     ticket_for,
 )
 
+from .conftest import CHECKOUT, children
+
 ARGUMENTS = ("conformance/", "--device", "rxe0")
 RUN_FILE = PurePosixPath("/suite/results/rxe0.ndjson")
 RUNNING = PurePosixPath("/suite/results/rxe0.running")
@@ -244,3 +246,15 @@ def test_a_stopped_process_is_told():
         assert is_stopped(process.pid)
         process.kill()
     assert not is_stopped(process.pid)
+
+
+def test_the_guests_heart_beats_without_a_process_of_its_own(tmp_path):
+    """A fork fails when memory or processes run out; and the clean-up would kill a child."""
+    heart = [CHECKOUT / "lab/guest/heart", "0.1", tmp_path / "silent"]
+    with subprocess.Popen(heart, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        try:
+            for _ in range(5):
+                assert process.stdout.readline() == b"alive\n"
+                assert not children(process.pid)
+        finally:
+            process.kill()
