@@ -26,7 +26,7 @@ from rdma_lab.machine import Machine, Sockets, first_files, qemu_command, run_fi
 from rdma_lab.options import Options
 from rdma_lab.prepared import Prepared
 from rdma_lab.progress import say
-from rdma_lab.relay import HostEnds, Limits, Relay, window_size
+from rdma_lab.relay import Ended, HostEnds, Limits, Relay, window_size
 
 BOOT_SECONDS = 120.0
 _CRY = re.compile(r"Kernel panic|Oops|BUG:|kernel BUG")
@@ -35,6 +35,7 @@ _STREAM_NAMES = ("terminal", "control", "stdin", "stdout", "stderr")
 _SCRIPTS = {
     "init": LAB / "guest" / "init",
     "session": LAB / "guest" / "session",
+    "heart": LAB / "guest" / "heart",
     "rxe-pair": LAB.parent / "plugins" / "rdma_conformance" / "fabric" / "rxe-pair",
 }
 
@@ -48,8 +49,8 @@ def run(
     console: Path,
     tickets: Path,
     timeout: float | None,
-) -> int:
-    """Runs the command in a guest; its exit status. Raises LabError when the lab failed.
+) -> Ended:
+    """Runs the command in a guest; how it ended. Raises LabError when the lab failed.
 
     The guest's console is appended to the file ``console``; ``tickets`` is the folder that outlives
     it; ``timeout`` is in seconds. Raises GuestDied when it is the guest that failed.
@@ -145,7 +146,7 @@ def _supervise(
     ends: HostEnds,
     guest_ends: dict[str, socket.socket],
     user: tuple[int, int] | None,
-) -> int:
+) -> Ended:
     numbers = (initramfs, *(end.fileno() for end in guest_ends.values()))
     with (
         tempfile.TemporaryFile() as errors,

@@ -76,8 +76,10 @@ def first_files(
 
 def run_files(job: Job, scripts: dict[str, bytes]) -> list[cpio.Entry]:
     """The part of the initramfs that belongs to one run; ``scripts`` maps name to text."""
-    places = {"init": "init", "session": "lab/session", "rxe-pair": "lab/rxe-pair"}
-    entries = [cpio.regular(places[name], text, 0o755) for name, text in scripts.items()]
+    places = {"init": "init"}  # the others lie in the lab's folder
+    entries = [
+        cpio.regular(places.get(name, f"lab/{name}"), text, 0o755) for name, text in scripts.items()
+    ]
     entries.append(cpio.regular("lab/job/settings", settings(job)))
     entries.append(cpio.regular("lab/job/command", command_script(job), 0o755))
     return entries

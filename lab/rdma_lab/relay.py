@@ -35,6 +35,17 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Ended:
+    """How a guest's command ended: its exit status.
+
+    ``stopped``: who started the lab, or --timeout, wanted an end, so that nothing comes after it.
+    """
+
+    status: int
+    stopped: bool = False
+
+
+@dataclass(frozen=True)
 class HostEnds:
     """This process's ends of the guest's streams."""
 
@@ -73,22 +84,34 @@ class Relay:
             name: EndMarkedStream(mark.encode()) for name in ("stdout", "stderr", "terminal")
         }
 
-    def run(self) -> int:
-        """The command's exit status. Raises LabError when the guest ends without giving one."""
+    def run(self) -> Ended:
+        """How the command ended. Raises LabError when the guest ends without an exit status.
+
+        A guest that dies after it was interrupted has the status 128 + signal: that was its end.
+        """
         with self._signals() as wakeups, self._raw_terminal():
             self._register(wakeups)
             while not self._finished():
                 left = self._deadline - time.monotonic()
                 for key, _ in self._selector.select(min(max(left, 0), LOOK_SECONDS)):
                     key.data(key.fileobj)
-                self._listen()
-                if time.monotonic() >= self._deadline and (status := self._expired()) is not None:
-                    return status
-                if self._gone:
-                    return self._ended_early()
+                if time.monotonic() >= self._deadline:
+                    return self._expired()
+                try:
+                    self._listen()
+                    if self._gone:
+                        return self._ended(self._ended_early())
+                except GuestDied as death:
+                    if self._interrupted is None:
+                        raise
+                    self._say(f"{death}, after it was told to end")
+                    return self._ended(128 + self._interrupted)
         if self._status is None:
             raise LabError("the guest closed its output without an exit status")
-        return self._status
+        return self._ended(self._status)
+
+    def _ended(self, status: int) -> Ended:
+        return Ended(status, stopped=self._interrupted is not None)
 
     def _listen(self) -> None:
         """Raise GuestDied when the guest, once up, has been silent for too long."""
@@ -188,15 +211,15 @@ class Relay:
         with contextlib.suppress(OSError):
             self._ends.control.sendall(line.encode() + b"\n")
 
-    def _expired(self) -> int | None:
-        """What an expired deadline means: an exit status, or None to go on waiting."""
+    def _expired(self) -> Ended:
+        """What an expired deadline means. Raises LabError for a guest that is not up by then."""
         if self._interrupted is not None:
             self._say("the guest is powered off before its command has ended")
-            return 128 + self._interrupted
+            return self._ended(128 + self._interrupted)
         if not self._up:
             raise LabError(f"the guest was not up after {self._limits.boot:.0f} s")
         self._say(f"the guest is powered off: --timeout of {self._limits.total:g} s is over")
-        return TIMED_OUT
+        return Ended(TIMED_OUT, stopped=True)
 
     def _guest_gone(self, pidfd: int) -> None:
         self._selector.unregister(pidfd)

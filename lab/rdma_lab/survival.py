@@ -18,6 +18,7 @@ from rdma_lab.job import TICKETS
 from rdma_lab.options import Options
 from rdma_lab.prepared import Prepared
 from rdma_lab.progress import say
+from rdma_lab.relay import TIMED_OUT
 from rdma_lab.tickets import (
     State,
     Ticket,
@@ -44,9 +45,12 @@ def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, in
             os.truncate(console, 0)  # of an earlier lab: from here on it is appended to
         survivor = _Survivor(options, console, tickets)
         for number in range(1, MOST_BOOTS + 1):
-            left = options.timeout and max(1.0, options.timeout - (time.monotonic() - started))
+            left = options.timeout and options.timeout - (time.monotonic() - started)
+            if left is not None and left <= 0:
+                say(f"no other guest: --timeout of {options.timeout:g} s is over")
+                return TIMED_OUT
             try:
-                status = boot.run(
+                ended = boot.run(
                     survivor.options,
                     prepared,
                     cache,
@@ -55,8 +59,8 @@ def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, in
                     tickets=tickets,
                     timeout=left,
                 )
-                if not survivor.is_cut_short():
-                    return status
+                if ended.stopped or not survivor.is_cut_short():
+                    return ended.status
             except GuestDied as death:
                 survivor.died(death)
             except LabError as error:

@@ -1,7 +1,7 @@
 """A pytest plugin (-p dying) for the guest: given cases take it down, or leave a task stuck in it.
 
-DIES holds JSON: words of a node id to what its case does: panic, hang, wait (to be killed), stick.
-"wait" is done once only, as a marker in the checkout tells.
+DIES holds JSON: words of a node id to what its case does: hang, stick, or wait (to be killed) and,
+when it is asked again, panic. That it has waited is told by a file in the checkout, WAITED.
 """
 
 import ctypes
@@ -29,10 +29,6 @@ def pytest_runtest_call(item: pytest.Item):
     return (yield)
 
 
-def panic() -> None:
-    Path("/proc/sysrq-trigger").write_text("c")
-
-
 def hang() -> None:
     """Nothing else runs any more: real time, without the share that the kernel keeps for others."""
     subprocess.run(["mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug"], check=False)
@@ -47,10 +43,11 @@ def hang() -> None:
         pass
 
 
-def wait() -> None:
-    if not WAITED.exists():
-        WAITED.touch()
-        time.sleep(999)
+def wait_then_panic() -> None:
+    if WAITED.exists():
+        Path("/proc/sysrq-trigger").write_text("c")
+    WAITED.touch()
+    time.sleep(999)
 
 
 def stick() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 from rdma_lab import boot, options, survival
 from rdma_lab.errors import GuestDied, LabError
-from rdma_lab.relay import is_stopped
+from rdma_lab.relay import TIMED_OUT, Ended, is_stopped
 from rdma_lab.silence import Silence
 from rdma_lab.tickets import (
     State,
@@ -20,6 +20,8 @@ from rdma_lab.tickets import (
     state_of,
     ticket_for,
 )
+
+from .conftest import CHECKOUT, children
 
 ARGUMENTS = ("conformance/", "--device", "rxe0")
 RUN_FILE = PurePosixPath("/suite/results/rxe0.ndjson")
@@ -147,7 +149,7 @@ class Guests:
             (results / "rxe0.ndjson").write_text(line * end["results"])
         (results / "rxe0.running").write_text(end.get("running", ""))
         if "status" in end:
-            return end["status"]
+            return Ended(end["status"], stopped=end.get("stopped", False))
         raise GuestDied("it died", guilty=end.get("guilty", True))
 
 
@@ -200,6 +202,20 @@ def test_a_stuck_task_takes_another_guest(survive):
     assert commands[1] == ("pytest", RESUME, *ARGUMENTS)
 
 
+@pytest.mark.parametrize("status", [2, TIMED_OUT, 128 + signal.SIGINT])
+def test_who_stops_a_run_gets_no_other_guest(survive, status):
+    end = {"results": 3, "running": "a\n", "stuck": True, "status": status, "stopped": True}
+    told, commands = survive(end, WHOLE)
+    assert (told, len(commands)) == (status, 1)
+
+
+def test_no_guest_is_booted_when_the_time_is_over(survive, monkeypatch):
+    times = iter((0.0, 1.0, 99.0))
+    monkeypatch.setattr(survival.time, "monotonic", lambda: next(times))
+    told, commands = survive({"results": 3}, WHOLE, arguments=["--timeout", "60"])
+    assert (told, len(commands)) == (TIMED_OUT, 1)
+
+
 @pytest.mark.parametrize("arguments", [[], ["--no-survive"]])
 def test_as_before_without_a_run_or_when_told_so(survive, arguments):
     said, commands = survive({"ticket": bool(arguments)}, WHOLE, arguments=arguments)
@@ -230,3 +246,15 @@ def test_a_stopped_process_is_told():
         assert is_stopped(process.pid)
         process.kill()
     assert not is_stopped(process.pid)
+
+
+def test_the_guests_heart_beats_without_a_process_of_its_own(tmp_path):
+    """A fork fails when memory or processes run out; and the clean-up would kill a child."""
+    heart = [CHECKOUT / "lab/guest/heart", "0.1", tmp_path / "silent"]
+    with subprocess.Popen(heart, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        try:
+            for _ in range(5):
+                assert process.stdout.readline() == b"alive\n"
+                assert not children(process.pid)
+        finally:
+            process.kill()
