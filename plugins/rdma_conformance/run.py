@@ -15,7 +15,7 @@ from rdma_conformance import allure_results
 from rdma_conformance.asking import Question, ask, case_seed, unasked
 from rdma_conformance.catalogue import Catalogue, Requirement, load_catalogue
 from rdma_conformance.deviations import Deviation, load_deviations, match
-from rdma_conformance.fabric import Fabric, FabricError, FabricSettings, open_fabric
+from rdma_conformance.fabric import Fabric, FabricSettings, open_fabric
 from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.kernel_watch import KernelWatch
 from rdma_conformance.leaks import Leaks
@@ -25,6 +25,11 @@ from rdma_conformance.presence import GOING_S, Presence, without_device
 from rdma_conformance.suites import root_of
 from rdma_conformance.terminal import failure_block
 from rdma_conformance.twice import draw
+
+STUCK_AT_THE_END = (
+    "an endpoint worker waits in the kernel since the endpoints were closed, and can't be killed: "
+    "reboot"
+)
 
 
 class NotConforming(Exception):
@@ -92,20 +97,25 @@ class Run:
         return self.fabric is not None and self.fabric.stuck
 
     def end_workers(self) -> list[tuple[str, str]]:
-        """Close both ends: what the kernel complained of since the last case, verdict and words."""
+        """Close both ends: verdict and words of what went wrong since the last case.
+
+        The kernel may have complained, or a worker waits in it for good.
+        """
         if self.fabric is None or self.watch is None:
             return []
+        was_stuck = self.fabric.stuck
         self.fabric.end_workers()
-        return self.watch.at_the_end()
+        found = self.watch.at_the_end()
+        if self.fabric.stuck and not was_stuck:  # else a case has told it
+            words = "\n".join(filter(None, (STUCK_AT_THE_END, self.fabric.waits_in)))
+            found.append((Verdict.FAIL.value, words))
+        return found
 
     def close(self) -> None:
         """End the workers and remove what was set up. Raises FabricError when that hangs."""
         if self.fabric is not None:
             fabric, self.fabric = self.fabric, None
-            was_stuck = fabric.stuck
             fabric.close()
-            if fabric.stuck and not was_stuck:
-                raise FabricError("an endpoint worker waits in the kernel at its end", "reboot")
         if self.watch is not None:
             self.watch.close()
             self.watch = None

@@ -91,6 +91,12 @@ def end_workers(self):
 ideal.IdealFabric.end_workers = end_workers
 lie = None
 """
+STICKS_AT_THE_END = """
+def end_workers(self):
+    self.stuck, self.waits_in = True, "thread 7 stack:" + chr(10) + "[<0>] x_dereg_mr+0x1/0x2"
+ideal.IdealFabric.end_workers = end_workers
+lie = None
+"""
 PORT_GOES_DOWN = """
 import functools, pathlib
 from rdma_conformance.presence import Presence
@@ -329,6 +335,18 @@ def test_no_run_conforms_after_which_the_kernel_warns(run, options):
     assert found.ret == 1
     found.stdout.fnmatch_lines(
         ["NOT CONFORMING: the kernel complained after the last case, while the endpoints were *"]
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["alone", "distributed"])
+def test_no_run_conforms_after_which_a_worker_is_stuck(run, options):
+    found = run(*options, lie=STICKS_AT_THE_END)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(
+        [
+            "NOT CONFORMING: an endpoint worker waits in the kernel since the endpoints were *",
+            "*x_dereg_mr*",
+        ]
     )
 
 

@@ -105,6 +105,7 @@ class Worker:
         spec += f"//python={command}"
         self.name = f"{ssh}: {command}" if ssh else command
         self.stuck = False
+        self.waits_in = ""  # the kernel stacks of a stuck one
         self.pid = self._start(spec)
 
     def _start(self, spec: str) -> int:
@@ -185,8 +186,8 @@ class Worker:
             code = process.wait(min(max(patience_s, KILL_S), STUCK_S))
         except subprocess.TimeoutExpired:
             self.stuck = True
-            stack = _kernel_stacks(self.pid)
-            where = f"\n{stack}" if stack else ""
+            self.waits_in = _kernel_stacks(self.pid)
+            where = f"\n{self.waits_in}" if self.waits_in else ""
             return (
                 f"(pid {self.pid}) waits in the kernel and can't be killed: it was left behind"
                 f"{where}"
@@ -199,7 +200,7 @@ class Worker:
     def close(self) -> None:
         """End the worker; it closes what it has open. Kills it when it takes too long.
 
-        `stuck` says afterwards whether it is still there.
+        `stuck` says afterwards whether it is still there, and `waits_in` where.
         """
         if self.stuck:
             return
@@ -209,6 +210,7 @@ class Worker:
                 self._gateway._io.popen.wait(STUCK_S)
                 return
             self.stuck = True
+            self.waits_in = _kernel_stacks(self.pid) if self._local else ""
 
 
 def _package_parents() -> list[str]:

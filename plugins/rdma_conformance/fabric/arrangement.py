@@ -77,6 +77,10 @@ class Together:
     def stuck(self) -> bool:
         return self._worker.stuck
 
+    @property
+    def waits_in(self) -> str:
+        return self._worker.waits_in
+
     def identify(self) -> tuple[dict[str, Any], dict[str, Any]]:
         ask = self._worker.call
         return (
@@ -131,6 +135,10 @@ class Apart:
     @property
     def stuck(self) -> bool:
         return any(worker.stuck for worker in self._workers)
+
+    @property
+    def waits_in(self) -> str:
+        return "\n".join(filter(None, (worker.waits_in for worker in self._workers)))
 
     def _asked(self) -> None:
         self._phase = "asked"
