@@ -9,6 +9,7 @@ from rdma_conformance.worsening import worsen
 
 BEFORE = "before the case, and after the one before it"
 DURING = "during the case"
+OPENING = "while the devices were opened, before the first case"
 AFTER = "after the last case, while the endpoints were closed"
 MEND = "run as root, or sysctl kernel.dmesg_restrict=0"
 
@@ -52,10 +53,10 @@ class KernelWatch:
         """What was logged until now is looked at by others."""
         self._log.skip()
 
-    def at_the_end(self) -> list[tuple[str, str]]:
-        """Verdict and words of what came after the last case."""
+    def outside(self, when: str) -> list[tuple[str, str]]:
+        """Verdict and words of what came when no case was asked: `OPENING` or `AFTER`."""
         trouble = find_trouble(self._log.read() or "", self._driver)
-        return [(trouble.verdict.value, _reason(trouble, AFTER))] if trouble else []
+        return [(trouble.verdict.value, _reason(trouble, when))] if trouble else []
 
     def close(self) -> None:
         self._log.close()

@@ -17,11 +17,11 @@ from rdma_conformance.catalogue import Catalogue, Requirement, load_catalogue
 from rdma_conformance.deviations import Deviation, load_deviations, match
 from rdma_conformance.fabric import Fabric, FabricSettings, open_fabric
 from rdma_conformance.kernel_log import KernelLog
-from rdma_conformance.kernel_watch import KernelWatch
+from rdma_conformance.kernel_watch import AFTER, KernelWatch
 from rdma_conformance.leaks import Leaks
 from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
-from rdma_conformance.presence import GOING_S, Presence, without_device
+from rdma_conformance.presence import Presence, without_device
 from rdma_conformance.suites import root_of
 from rdma_conformance.terminal import failure_block
 from rdma_conformance.twice import draw
@@ -105,7 +105,7 @@ class Run:
             return []
         was_stuck = self.fabric.stuck
         self.fabric.end_workers()
-        found = self.watch.at_the_end()
+        found = self.watch.outside(AFTER)
         if self.fabric.stuck and not was_stuck:  # else a case has told it
             words = "\n".join(filter(None, (STUCK_AT_THE_END, self.fabric.waits_in)))
             found.append((Verdict.FAIL.value, words))
@@ -144,9 +144,12 @@ class Run:
         question = Question(name, case, rule, deviation, seed, hazard, name in self.twice)
         started = time.perf_counter()
         record = ask(question, fabric, self.options.bound_s, self.watch, self.leaks, self.last_item)
-        if lost := self.presence.lost(GOING_S if fabric.without_worker else 0.0):
-            record = without_device(record, lost)
-            self.lost = self.item.session.shouldstop = lost
+        # The state of a port is told by the driver, that may wait for the stuck task for ever.
+        if not fabric.stuck:
+            patience_s = self.presence.patience(record, fabric.without_worker)
+            if lost := self.presence.lost(patience_s):
+                record = without_device(record, lost)
+                self.lost = self.item.session.shouldstop = lost
         self.keep(self.item, record, time.perf_counter() - started)
         if Verdict(record["verdict"]) in BAD:
             raise NotConforming(failure_block(record))

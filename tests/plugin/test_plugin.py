@@ -91,6 +91,20 @@ def end_workers(self):
 ideal.IdealFabric.end_workers = end_workers
 lie = None
 """
+KERNEL_WARNS_AT_THE_START = """
+import os, pathlib
+from rdma_conformance.kernel_log import KernelLog
+kmsg = pathlib.Path(f"kmsg-{os.getpid()}")
+os.mkfifo(kmsg)
+log = KernelLog(kmsg)
+file = kmsg.open("wb", buffering=0)
+import rdma_conformance.run
+rdma_conformance.run.KernelLog = lambda: log
+if not pathlib.Path("told").exists():  # the first process is the one that starts the others
+    pathlib.Path("told").touch()
+    file.write(b"4,1,1000000,-;WARNING: CPU: 0 PID: 1 at drivers/infiniband/x.c:1 x+0x1/0x2")
+lie = None
+"""
 STICKS_AT_THE_END = """
 def end_workers(self):
     self.stuck, self.waits_in = True, "thread 7 stack:" + chr(10) + "[<0>] x_dereg_mr+0x1/0x2"
@@ -335,6 +349,14 @@ def test_no_run_conforms_after_which_the_kernel_warns(run, options):
     assert found.ret == 1
     found.stdout.fnmatch_lines(
         ["NOT CONFORMING: the kernel complained after the last case, while the endpoints were *"]
+    )
+
+
+def test_what_the_kernel_says_while_a_distributed_run_opens_is_not_lost(run):
+    found = run("-n", "2", lie=KERNEL_WARNS_AT_THE_START)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(
+        ["NOT CONFORMING: the kernel complained while the devices were opened, before the first*"]
     )
 
 

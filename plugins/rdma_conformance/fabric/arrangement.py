@@ -39,6 +39,10 @@ class Arrangement(Protocol):
     def stuck(self) -> bool:
         """Whether a worker of it waits in the kernel and can't be ended."""
 
+    @property
+    def waits_in(self) -> str:
+        """Where in the kernel, if that can be seen."""
+
     def identify(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What requester and responder are and claim, as the worker's `identify` says."""
 

@@ -15,8 +15,7 @@ class Fabric:
     `identity` and `description` say what was opened, `guarded` what is watched of it; `device` and
     `peer` are the values of --device and --peer that open the same again, `ports` the devices of
     this host with their ports. Once `stuck` is true a worker waits in the kernel for good: nothing
-    that is asked on this machine can be trusted. `waits_in` shows where in the kernel, if that can be
-    seen.
+    that is asked on this machine can be trusted. `waits_in` shows where, if that can be seen.
     """
 
     def __init__(
