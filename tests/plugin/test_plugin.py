@@ -56,6 +56,23 @@ def lie(case, answer):
         raise WorkerDied("the endpoint worker died: signal 11")
     return answer
 """
+SOMEBODY_KILLS = """
+import os, pathlib
+from rdma_conformance.endpoint.client import WorkerDied
+from rdma_conformance.kernel_log import KernelLog
+kmsg = pathlib.Path("kmsg")
+os.mkfifo(kmsg)
+log = KernelLog(kmsg)
+file = kmsg.open("wb", buffering=0)
+import rdma_conformance.run
+rdma_conformance.run.KernelLog = lambda: log
+def lie(case, answer):
+    if case.operation == "read" and case.await_event:
+        if {oops}:
+            file.write(b"1,1,1000000,-;BUG: unable to handle page fault in x+0x1/0x2 [ib_core]")
+        raise WorkerDied("was killed by SIGKILL")
+    return answer
+"""
 KILLS_PYTEST = """
 import os, signal
 def lie(case, answer):
@@ -321,6 +338,16 @@ def test_a_dead_worker_is_a_crash_of_its_case_only(run, pytester):
     _, *cases, footer = results(pytester)
     assert footer["counts"]["CRASH"] == 2
     assert footer["counts"]["PASS"] == len(cases) - 2
+
+
+@pytest.mark.parametrize(("oops", "verdict"), [(False, "ERROR"), (True, "CRASH")])
+def test_a_worker_that_somebody_killed_is_no_crash_unless_the_kernel_broke(
+    run, pytester, oops, verdict
+):
+    found = run("--twice=0", lie=SOMEBODY_KILLS.replace("{oops}", str(oops)))
+    assert found.ret == 1
+    footer = results(pytester)[-1]
+    assert footer["counts"].keys() == {"PASS", verdict}
 
 
 def test_a_case_that_makes_the_kernel_warn_fails_though_its_answer_is_right(run, pytester):

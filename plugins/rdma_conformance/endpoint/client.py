@@ -53,6 +53,11 @@ class WorkerDied(WorkerTrouble):
         self.exit_info = exit_info
         self.stuck = stuck
 
+    @property
+    def killed(self) -> bool:
+        """Whether it was SIGKILL: an oops sends that, but so does anybody else."""
+        return self.exit_info == _killed_by(signal.SIGKILL)
+
 
 class WorkerHung(WorkerTrouble):
     """No answer within `seconds`. `phase` is `asked` when the driver owed one, `control` before,
@@ -194,7 +199,7 @@ class Worker:
             )
         self.close()
         if code < 0:
-            return f"was killed by {signal.Signals(-code).name}"
+            return _killed_by(signal.Signals(-code))
         return f"exited with status {code}"
 
     def close(self) -> None:
@@ -211,6 +216,10 @@ class Worker:
                 return
             self.stuck = True
             self.waits_in = _kernel_stacks(self.pid) if self._local else ""
+
+
+def _killed_by(number: signal.Signals) -> str:
+    return f"was killed by {number.name}"
 
 
 def _package_parents() -> list[str]:
