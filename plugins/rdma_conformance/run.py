@@ -15,7 +15,8 @@ from rdma_conformance import allure_results
 from rdma_conformance.asking import Question, ask, case_seed, unasked
 from rdma_conformance.catalogue import Catalogue, Requirement, load_catalogue
 from rdma_conformance.deviations import Deviation, load_deviations, match
-from rdma_conformance.fabric import Fabric, FabricSettings, open_fabric
+from rdma_conformance.exclusive import DeviceBusy, hold
+from rdma_conformance.fabric import Fabric, FabricError, FabricSettings, open_fabric
 from rdma_conformance.kernel_log import KernelLog
 from rdma_conformance.kernel_watch import AFTER, KernelWatch
 from rdma_conformance.leaks import Leaks
@@ -68,7 +69,7 @@ class Run:
         """The fabric, opened at the first call. Raises FabricError with its mend."""
         if self.fabric is None:
             log = KernelLog()  # from here on: what opening leads to is seen with the first case
-            self.fabric = open_fabric(fabric_settings(self.options))
+            self.fabric = self._opened()
             self.identity = dict(self.fabric.identity)
             self.watch = KernelWatch(self.identity["driver"], log)
             self.presence = Presence(self.fabric.ports)
@@ -77,6 +78,17 @@ class Run:
             caps = self.fabric.capabilities
             self.claims = {"claims": dict(caps.claims), "denials": dict(caps.denials)}
         return self.fabric
+
+    def _opened(self) -> Fabric:
+        """Opening registers, and sends: it waits for a case that takes the whole device."""
+        settings = fabric_settings(self.options)
+        if settings.device is None:  # it is made now, and nobody else knows it
+            return open_fabric(settings)
+        try:
+            with hold(settings.device, alone=False, patience_s=settings.bound_s):
+                return open_fabric(settings)
+        except DeviceBusy as busy:
+            raise FabricError(str(busy), "") from None
 
     def run_file(self) -> Path:
         """Where the run file goes: named after the device, which --setup-rxe may have made."""
