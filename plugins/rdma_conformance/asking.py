@@ -68,14 +68,14 @@ def ask(  # noqa: PLR0917  what a case is asked of, and who looks on
     `last` one all that may have been left is looked for.
     """
     watch.begin()
-    found = _ask(question, fabric, bound_s)
+    found = _ask(question, fabric, bound_s, watch)
     if question.twice and found["observed"]:  # what hung or died once is not asked for it again
-        found = join(found, _ask(question, fabric, bound_s))
+        found = join(found, _ask(question, fabric, bound_s, watch))
     also = question.deviation.also if question.deviation else ()
     try:
         leftovers = fabric.leftovers(thorough=last)
     except (WorkerDied, WorkerHung, WorkerError) as failure:
-        trouble = _worker_failure(failure)
+        trouble = _worker_failure(failure, watch)
         reason = f"while looking for what was left behind: {trouble.reason}"
         found = worsen(found, trouble.verdict, reason)
     else:
@@ -83,7 +83,7 @@ def ask(  # noqa: PLR0917  what a case is asked of, and who looks on
     return watch.end(found, KERNEL in also)
 
 
-def _ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
+def _ask(question: Question, fabric: Fabric, bound_s: float, watch: KernelWatch) -> dict[str, Any]:
     caps = fabric.capabilities
     expectation = oracle.expect(question.case, caps, question.seed)
     if expectation.unclaimed is not None:
@@ -103,7 +103,7 @@ def _ask(question: Question, fabric: Fabric, bound_s: float) -> dict[str, Any]:
             observations = fabric.perform(cases, question.seed, patience(question.case, bound_s))
     except (WorkerDied, WorkerHung, WorkerError, DeviceBusy) as failure:
         became = UNKNOWN if control else None
-        return record(question, expectation, {}, _worker_failure(failure), became)
+        return record(question, expectation, {}, _worker_failure(failure, watch), became)
     observed = observations[-1]
     if control is not None:
         judgement = _judge_control(control, observations)
@@ -127,9 +127,17 @@ def _judge_control(control: Expectation, observations: list[Observation]) -> Jud
     return Judgement(Verdict.ERROR, control.outcomes[0].name, found, reason)
 
 
-def _worker_failure(failure: WorkerDied | WorkerHung | WorkerError | DeviceBusy) -> Judgement:
-    """CRASH for a death, FAIL for a driver that never answers, ERROR for the suite's own fault."""
+def _worker_failure(
+    failure: WorkerDied | WorkerHung | WorkerError | DeviceBusy, watch: KernelWatch
+) -> Judgement:
+    """CRASH for a death, FAIL for a driver that never answers, ERROR for the suite's own fault.
+
+    A driver kills by a fault (SIGSEGV, SIGBUS) or by a kernel that breaks: a SIGKILL of which the
+    kernel says nothing came from elsewhere.
+    """
     match failure:
+        case WorkerDied(killed=True, stuck=False) if killer := watch.killer():
+            return Judgement(Verdict.ERROR, reason=f"{failure}: {killer}")
         case WorkerDied():
             return Judgement(Verdict.CRASH, reason=str(failure))
         case WorkerHung(phase=phase) if phase == ASKED:

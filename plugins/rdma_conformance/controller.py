@@ -19,6 +19,7 @@ from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
 from rdma_conformance.interruption import INTERRUPTIONS
 from rdma_conformance.kernel_log import Recorder
+from rdma_conformance.kernel_watch import OPENING
 from rdma_conformance.replay import Replay
 from rdma_conformance.resuming import boot_id, selection_digest
 from rdma_conformance.run import Run, again, case_id
@@ -98,6 +99,8 @@ class Controller:
             self.run.open()
         except FabricError as error:
             raise pytest.UsageError(str(error)) from None
+        if self.workers:  # it asks no case that would be told of it
+            self.ending += self.run.watch.outside(OPENING)
         allure_results.install(config, self.run.identity, self.run.links(), collection.is_case)
 
     def pytest_report_header(self) -> list[str]:

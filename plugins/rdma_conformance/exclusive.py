@@ -1,21 +1,23 @@
 """Who may use a device at the same time: one case that takes all of it, or any number of others.
 
-The locks are on files of the device in sysfs (flock(2)), so that they hold across the processes of
-a distributed run and across runs on this host, and leave nothing behind.
+The locks are on the device's own files (flock(2)), so that they hold across the processes of a
+distributed run and across runs on this host, and leave nothing behind. The file in /dev is the same
+in all network namespaces, while each has a sysfs of its own.
 """
 
 import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from rdma_conformance.device import SYSFS
 
 # Whoever wants the device waits at the gate, so that nobody passes one that waits for all others.
-GATE, ROOM = "node_type", "node_guid"
+GATE, ROOM = "node_type", "node_guid"  # ROOM where the file in /dev can't be opened
+NODES = Path("/dev/infiniband")
 LOCKS = Path("/proc/locks")
 _TRY_S = 0.01
 _LOOK_S = 1.0
@@ -35,14 +37,22 @@ def hold(device: str, alone: bool, patience_s: float, root: Path = SYSFS) -> Ite
     if not (root / device / ROOM).exists():  # it is gone: asking it will say so
         yield
         return
-    with (root / device / ROOM).open() as room:
+    with _room(device, root) as room:
         with (root / device / GATE).open() as gate:
             _take(gate, fcntl.LOCK_EX, device, patience_s)
             _take(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, device, patience_s)
         yield
 
 
-def _take(file: IO[str], how: int, device: str, patience_s: float) -> None:
+def _room(device: str, root: Path) -> IO[bytes]:
+    for node in sorted((root.parent / "infiniband_verbs").glob("uverbs*")):
+        with suppress(OSError):
+            if (node / "ibdev").read_text().strip() == device:
+                return (NODES / node.name).open("rb", buffering=0)
+    return (root / device / ROOM).open("rb", buffering=0)
+
+
+def _take(file: IO[Any], how: int, device: str, patience_s: float) -> None:
     looked = start = time.monotonic()
     while True:
         try:
@@ -64,7 +74,7 @@ def _take(file: IO[str], how: int, device: str, patience_s: float) -> None:
             )
 
 
-def holders(file: IO[str], locks: Path = LOCKS) -> list[int]:
+def holders(file: IO[Any], locks: Path = LOCKS) -> list[int]:
     """The processes that hold a flock(2) on an open file, by /proc/locks; see proc(5)."""
     status = os.fstat(file.fileno())
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"

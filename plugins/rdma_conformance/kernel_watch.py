@@ -1,5 +1,6 @@
 """The watch over the kernel's log: a case during which the kernel complains does not pass."""
 
+import re
 from typing import Any
 
 from conformance.spec.vocabulary import Verdict
@@ -9,7 +10,9 @@ from rdma_conformance.worsening import worsen
 
 BEFORE = "before the case, and after the one before it"
 DURING = "during the case"
+OPENING = "while the devices were opened, before the first case"
 AFTER = "after the last case, while the endpoints were closed"
+_OUT_OF_MEMORY = re.compile(r"(?:Out of memory|[Mm]emory cgroup out of memory): Killed process .*")
 MEND = "run as root, or sysctl kernel.dmesg_restrict=0"
 
 
@@ -24,6 +27,7 @@ class KernelWatch:
         self._driver = driver
         self._log = KernelLog() if log is None else log
         self._before: Trouble | None = None
+        self._heard = ""  # since the case began
 
     def describe(self, peer: str | None) -> str:
         """What is watched, or why nothing is, for the head of a run; `peer` as in --peer."""
@@ -35,27 +39,47 @@ class KernelWatch:
     def begin(self) -> None:
         """A case begins: what was logged until now is not its doing, but is not lost either."""
         self._before = find_trouble(self._log.read() or "", self._driver)
+        self._heard = ""
+
+    def killer(self) -> str | None:
+        """Who killed a process of the present case by SIGKILL if the kernel did not break: words.
+
+        None if it complained, or if nobody knows.
+        """
+        if self._log.refused:
+            return None
+        heard = self._hear()
+        trouble = find_trouble(heard, self._driver)
+        if trouble is not None and trouble.says:
+            return None
+        if out_of_memory := _OUT_OF_MEMORY.search(heard):
+            return f"the host ran out of memory ({out_of_memory[0]})"
+        return "the kernel says nothing of it, so that somebody killed it"
+
+    def _hear(self) -> str:
+        self._heard += self._log.read() or ""
+        return self._heard
 
     def end(self, record: dict[str, Any], listed: bool = False) -> dict[str, Any]:
         """The record of the case that began last, in the light of what the kernel said.
 
         `listed`: by its known deviation the kernel warns; see `worsen`.
         """
-        during = find_trouble(self._log.read() or "", self._driver)
+        during = find_trouble(self._hear(), self._driver)
         for trouble, when in ((during, DURING), (self._before, BEFORE)):
             if trouble is not None:
                 record = blame(record, trouble, when, listed and when == DURING)
-        self._before = None
+        self._before, self._heard = None, ""
         return record
 
     def skip(self) -> None:
         """What was logged until now is looked at by others."""
         self._log.skip()
 
-    def at_the_end(self) -> list[tuple[str, str]]:
-        """Verdict and words of what came after the last case."""
+    def outside(self, when: str) -> list[tuple[str, str]]:
+        """Verdict and words of what came when no case was asked: `OPENING` or `AFTER`."""
         trouble = find_trouble(self._log.read() or "", self._driver)
-        return [(trouble.verdict.value, _reason(trouble, AFTER))] if trouble else []
+        return [(trouble.verdict.value, _reason(trouble, when))] if trouble else []
 
     def close(self) -> None:
         self._log.close()

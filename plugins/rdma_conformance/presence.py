@@ -5,8 +5,9 @@ the same name for the old one.
 """
 
 import os
+import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,11 @@ from rdma_conformance.device import SYSFS
 # How long a device may take to go once the process that held it was killed: its removal waits for
 # that process, which waits for an answer that will not come.
 GOING_S = 5.0
+# Some drivers answer so from the first moment of a removal on, when sysfs shows the port as up yet.
+_SIGNS = re.compile(
+    r"\b(?:EIO|ENODEV|DEVICE_FATAL|PORT_ERR|Errno 5|Errno 19|Input/output error|No such device)\b"
+)
+_WAITS = 12  # for a sign; a driver that answers so to each case is no device that goes
 _MEND = "bring it back, and run again"
 
 
@@ -25,10 +31,20 @@ class Presence:
 
     def __init__(self, ports: Iterable[tuple[str, int]], root: Path = SYSFS) -> None:
         self._states: dict[tuple[str, int], int] = {}
+        self._waits = _WAITS
         for device, port in dict.fromkeys(ports):
             with suppress(OSError):
                 path = root / device / "ports" / str(port) / "state"
                 self._states[device, port] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def patience(self, record: Mapping[str, Any], without_worker: bool) -> float:
+        """How long the device may take to go, in seconds, by what its last case saw."""
+        if without_worker:
+            return GOING_S
+        if record["verdict"] == Verdict.PASS or not may_be_going(record) or not self._waits:
+            return 0.0
+        self._waits -= 1
+        return GOING_S
 
     def lost(self, patience_s: float = 0.0) -> str | None:
         """What is not there any more, with its mend; None if all is as it was for so long."""
@@ -51,6 +67,12 @@ class Presence:
         for file in self._states.values():
             os.close(file)
         self._states.clear()
+
+
+def may_be_going(record: Mapping[str, Any]) -> bool:
+    """Whether a case saw what a driver answers once its device is taken away."""
+    seen = f"{record['observed']} {record['reason'] or ''}"
+    return _SIGNS.search(seen) is not None
 
 
 def without_device(record: dict[str, Any], lost: str) -> dict[str, Any]:

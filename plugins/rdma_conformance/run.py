@@ -15,16 +15,22 @@ from rdma_conformance import allure_results
 from rdma_conformance.asking import Question, ask, case_seed, unasked
 from rdma_conformance.catalogue import Catalogue, Requirement, load_catalogue
 from rdma_conformance.deviations import Deviation, load_deviations, match
+from rdma_conformance.exclusive import DeviceBusy, hold
 from rdma_conformance.fabric import Fabric, FabricError, FabricSettings, open_fabric
 from rdma_conformance.kernel_log import KernelLog
-from rdma_conformance.kernel_watch import KernelWatch
+from rdma_conformance.kernel_watch import AFTER, KernelWatch
 from rdma_conformance.leaks import Leaks
 from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
-from rdma_conformance.presence import GOING_S, Presence, without_device
+from rdma_conformance.presence import Presence, without_device
 from rdma_conformance.suites import root_of
 from rdma_conformance.terminal import failure_block
 from rdma_conformance.twice import draw
+
+STUCK_AT_THE_END = (
+    "an endpoint worker waits in the kernel since the endpoints were closed, and can't be killed: "
+    "reboot"
+)
 
 
 class NotConforming(Exception):
@@ -63,7 +69,7 @@ class Run:
         """The fabric, opened at the first call. Raises FabricError with its mend."""
         if self.fabric is None:
             log = KernelLog()  # from here on: what opening leads to is seen with the first case
-            self.fabric = open_fabric(fabric_settings(self.options))
+            self.fabric = self._opened()
             self.identity = dict(self.fabric.identity)
             self.watch = KernelWatch(self.identity["driver"], log)
             self.presence = Presence(self.fabric.ports)
@@ -72,6 +78,17 @@ class Run:
             caps = self.fabric.capabilities
             self.claims = {"claims": dict(caps.claims), "denials": dict(caps.denials)}
         return self.fabric
+
+    def _opened(self) -> Fabric:
+        """Opening registers, and sends: it waits for a case that takes the whole device."""
+        settings = fabric_settings(self.options)
+        if settings.device is None:  # it is made now, and nobody else knows it
+            return open_fabric(settings)
+        try:
+            with hold(settings.device, alone=False, patience_s=settings.bound_s):
+                return open_fabric(settings)
+        except DeviceBusy as busy:
+            raise FabricError(str(busy), "") from None
 
     def run_file(self) -> Path:
         """Where the run file goes: named after the device, which --setup-rxe may have made."""
@@ -92,20 +109,25 @@ class Run:
         return self.fabric is not None and self.fabric.stuck
 
     def end_workers(self) -> list[tuple[str, str]]:
-        """Close both ends: what the kernel complained of since the last case, verdict and words."""
+        """Close both ends: verdict and words of what went wrong since the last case.
+
+        The kernel may have complained, or a worker waits in it for good.
+        """
         if self.fabric is None or self.watch is None:
             return []
+        was_stuck = self.fabric.stuck
         self.fabric.end_workers()
-        return self.watch.at_the_end()
+        found = self.watch.outside(AFTER)
+        if self.fabric.stuck and not was_stuck:  # else a case has told it
+            words = "\n".join(filter(None, (STUCK_AT_THE_END, self.fabric.waits_in)))
+            found.append((Verdict.FAIL.value, words))
+        return found
 
     def close(self) -> None:
         """End the workers and remove what was set up. Raises FabricError when that hangs."""
         if self.fabric is not None:
             fabric, self.fabric = self.fabric, None
-            was_stuck = fabric.stuck
             fabric.close()
-            if fabric.stuck and not was_stuck:
-                raise FabricError("an endpoint worker waits in the kernel at its end", "reboot")
         if self.watch is not None:
             self.watch.close()
             self.watch = None
@@ -134,9 +156,12 @@ class Run:
         question = Question(name, case, rule, deviation, seed, hazard, name in self.twice)
         started = time.perf_counter()
         record = ask(question, fabric, self.options.bound_s, self.watch, self.leaks, self.last_item)
-        if lost := self.presence.lost(GOING_S if fabric.without_worker else 0.0):
-            record = without_device(record, lost)
-            self.lost = self.item.session.shouldstop = lost
+        # The state of a port is told by the driver, that may wait for the stuck task for ever.
+        if not fabric.stuck:
+            patience_s = self.presence.patience(record, fabric.without_worker)
+            if lost := self.presence.lost(patience_s):
+                record = without_device(record, lost)
+                self.lost = self.item.session.shouldstop = lost
         self.keep(self.item, record, time.perf_counter() - started)
         if Verdict(record["verdict"]) in BAD:
             raise NotConforming(failure_block(record))

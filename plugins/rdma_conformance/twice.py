@@ -15,6 +15,7 @@ from conformance.spec.lifetime import Killed, Rounds
 from conformance.spec.memlock import LiveUnderLimit
 from conformance.spec.model import Case
 from conformance.spec.vocabulary import Verdict
+from rdma_conformance.worsening import worsen
 from rdma_reports.lines import worse
 
 DEFAULT = "1%"
@@ -57,26 +58,35 @@ def _lot(name: str, seed: int) -> tuple[int, str]:
 def agree(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     """Whether two records of one case may come from one steady driver.
 
-    The verdicts are the same, or each answer is one that the rules allow.
+    The verdicts are the same, for a FAIL with the same facts that differ, or each answer is one
+    that the rules allow. An ERROR is no answer that could disagree.
     """
     records = (first, second)
-    if first["verdict"] == second["verdict"]:
+    if any(each["verdict"] == Verdict.ERROR for each in records):
         return True
+    if first["verdict"] == second["verdict"]:
+        return first["verdict"] != Verdict.FAIL or _differing(first) == _differing(second)
     return all(each["verdict"] in _ALLOWED and not each["differences"] for each in records)
 
 
 def join(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """One record of a case that was asked twice: the worse one, with both answers in it.
 
-    When they do not agree the reason begins with "unstable".
+    When they do not agree the reason begins with "unstable". An ERROR is no answer: the record is
+    then the other one, and no better than ERROR.
     """
     steady = agree(first, second)
-    worst = second if worse(second["verdict"], first["verdict"]) else first
+    if first["verdict"] != Verdict.ERROR and second["verdict"] == Verdict.ERROR:
+        worst = worsen(first, Verdict.ERROR, f"when it was asked again: {second['reason']}")
+    elif first["verdict"] == Verdict.ERROR and second["verdict"] != Verdict.ERROR:
+        worst = worsen(second, Verdict.ERROR, f"when it was asked first: {first['reason']}")
+    else:
+        worst = second if worse(second["verdict"], first["verdict"]) else first
     answers = [
         {
             "verdict": each["verdict"],
             "observed": each["observed"],
-            "differs": [difference["fact"] for difference in each["differences"]],
+            "differs": _differing(each),
             "reason": each["reason"],
         }
         for each in (first, second)
@@ -87,8 +97,12 @@ def join(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _differing(record: Mapping[str, Any]) -> list[str]:
+    return [difference["fact"] for difference in record["differences"]]
+
+
 def _words(record: Mapping[str, Any]) -> str:
-    told = ", ".join(each["fact"] for each in record["differences"])
+    told = ", ".join(_differing(record))
     if record["deviation"]:
         told = "; ".join(filter(None, (record["deviation"], told)))
     elif record["reason"] and not told:

@@ -5,6 +5,7 @@ from typing import Any
 
 from conformance.spec.vocabulary import Verdict
 from rdma_conformance.outcomes import BAD
+from rdma_reports.lines import worse
 
 
 def worsen(
@@ -18,7 +19,7 @@ def worsen(
     was = Verdict(record["verdict"])
     if listed and was is Verdict.DEVIATION and verdict is Verdict.FAIL:
         return {**record, "reason": f"{record['reason']} And as listed, {reason}"}
-    if was is Verdict.CRASH or (was in BAD and verdict is Verdict.ERROR):
+    if worse(was, verdict):
         verdict = was
     if was in BAD and record["reason"]:
         reason = f"{record['reason']}; and {reason}"

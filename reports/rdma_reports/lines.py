@@ -12,8 +12,8 @@ from rdma_reports.schema import definitions, problem
 
 SCHEMA = 1
 # Worst first. Of several lines for one case (a crash after its answer, a repeated test) the worst
-# counts: repeating a case does not clean it.
-SEVERITY = ("CRASH", "ERROR", "FAIL", "FIXED", "DEVIATION", "NOT_SUPPORTED", "NOTE", "PASS")
+# counts: repeating a case does not clean it, and no ERROR hides what a driver did.
+SEVERITY = ("CRASH", "FAIL", "FIXED", "ERROR", "DEVIATION", "NOT_SUPPORTED", "NOTE", "PASS")
 FAILING = frozenset({"CRASH", "ERROR", "FAIL", "FIXED"})
 
 

@@ -14,7 +14,7 @@ FORMAT = "rdma-conformance-matrix"
 VERSION = 1
 # What a cell says of its cases: the first of these that one of them has. A case that passed
 # outweighs those that the device does not claim, and those that were only recorded.
-SAYS = ("CRASH", "ERROR", "FAIL", "FIXED", "DEVIATION", "PASS", "NOTE", "NOT_SUPPORTED")
+SAYS = ("CRASH", "FAIL", "FIXED", "ERROR", "DEVIATION", "PASS", "NOTE", "NOT_SUPPORTED")
 INCOMPLETE = "INCOMPLETE"
 _NAMED = 3  # rules of a longer list
 

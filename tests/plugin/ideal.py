@@ -45,6 +45,7 @@ class IdealFabric:
     ports = ()
     without_worker = False
     stuck = False
+    waits_in = ""
 
     def __init__(self, lie: Liar | None = None, claims: dict[str, str] = CLAIMS) -> None:
         self.lie = lie

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rdma_conformance import exclusive
 from rdma_conformance.exclusive import GATE, ROOM, DeviceBusy, hold, holders
 
 
@@ -60,6 +61,28 @@ def test_nobody_passes_one_that_waits_for_all_others(devices: Path):
     with hold("rxe0", alone=False, patience_s=9, root=devices):
         assert _waits("rxe0", True, devices)
         assert _waits("rxe0", False, devices)
+
+
+def test_the_lock_is_that_of_all_network_namespaces(tmp_path: Path, monkeypatch):
+    """Two of them, with a sysfs each and one /dev."""
+    nodes = tmp_path / "dev"
+    nodes.mkdir()
+    monkeypatch.setattr(exclusive, "NODES", nodes)
+    roots = []
+    for space in ("a", "b"):
+        for number, device in enumerate(("rxe0", "rxe1")):
+            node = tmp_path / space / "infiniband_verbs" / f"uverbs{number}"
+            node.mkdir(parents=True)
+            (node / "ibdev").write_text(f"{device}\n")
+            (nodes / node.name).touch()
+            folder = tmp_path / space / "infiniband" / device
+            folder.mkdir(parents=True)
+            for file in (ROOM, GATE):
+                (folder / file).touch()
+        roots.append(tmp_path / space / "infiniband")
+    with hold("rxe1", alone=True, patience_s=9, root=roots[0]):
+        assert _waits("rxe1", False, roots[1])
+        assert not _waits("rxe0", False, roots[1])
 
 
 HOLDER = """

@@ -112,6 +112,44 @@ def test_lost_lines_are_told():
     assert "logged more during the case than it keeps" in found["reason"]
 
 
+OF_MEMORY = b"3,1,1,-;Out of memory: Killed process 412 (python3) total-vm:9kB\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "killer"),
+    [
+        (
+            b"6,1,1,-;rdma_rxe: as always\n",
+            "the kernel says nothing of it, so that somebody killed it",
+        ),
+        (
+            OF_MEMORY,
+            "the host ran out of memory (Out of memory: Killed process 412 (python3) total-",
+        ),
+        (
+            b"3,1,1,-;Memory cgroup out of memory: Killed process 4 (x)\n",
+            "the host ran out of memory",
+        ),
+        (WARNS, None),
+        (b"1,1,1,-;BUG: unable to handle page fault for address: ffffc90000a5f000\n", None),
+    ],
+)
+def test_who_killed_a_process(kmsg, said, killer):
+    file, watch = kmsg
+    file.write(WARNS)  # before the case
+    watch.begin()
+    file.write(said)
+    for _ in range(2):
+        found = watch.killer()
+        assert found == killer if killer is None else found.startswith(killer)
+    verdict = watch.end(record())["reason"]
+    assert ("during the case" in verdict) is (killer is None)
+
+
+def test_nobody_knows_who_killed_where_the_log_may_not_be_read(tmp_path):
+    assert KernelWatch("rdma_rxe", KernelLog(tmp_path / "kmsg")).killer() is None
+
+
 def test_a_log_that_may_not_be_read_is_told_and_costs_no_verdict(tmp_path):
     watch = KernelWatch("rdma_rxe", KernelLog(tmp_path / "kmsg"))
     told = watch.describe(None)

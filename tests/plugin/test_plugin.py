@@ -56,6 +56,23 @@ def lie(case, answer):
         raise WorkerDied("the endpoint worker died: signal 11")
     return answer
 """
+SOMEBODY_KILLS = """
+import os, pathlib
+from rdma_conformance.endpoint.client import WorkerDied
+from rdma_conformance.kernel_log import KernelLog
+kmsg = pathlib.Path("kmsg")
+os.mkfifo(kmsg)
+log = KernelLog(kmsg)
+file = kmsg.open("wb", buffering=0)
+import rdma_conformance.run
+rdma_conformance.run.KernelLog = lambda: log
+def lie(case, answer):
+    if case.operation == "read" and case.await_event:
+        if {oops}:
+            file.write(b"1,1,1000000,-;BUG: unable to handle page fault in x+0x1/0x2 [ib_core]")
+        raise WorkerDied("was killed by SIGKILL")
+    return answer
+"""
 KILLS_PYTEST = """
 import os, signal
 def lie(case, answer):
@@ -88,6 +105,26 @@ import rdma_conformance.run
 rdma_conformance.run.KernelLog = lambda: log
 def end_workers(self):
     file.write(b"4,1,1000000,-;WARNING: CPU: 0 PID: 1 at drivers/infiniband/x.c:1 x+0x1/0x2")
+ideal.IdealFabric.end_workers = end_workers
+lie = None
+"""
+KERNEL_WARNS_AT_THE_START = """
+import os, pathlib
+from rdma_conformance.kernel_log import KernelLog
+kmsg = pathlib.Path(f"kmsg-{os.getpid()}")
+os.mkfifo(kmsg)
+log = KernelLog(kmsg)
+file = kmsg.open("wb", buffering=0)
+import rdma_conformance.run
+rdma_conformance.run.KernelLog = lambda: log
+if not pathlib.Path("told").exists():  # the first process is the one that starts the others
+    pathlib.Path("told").touch()
+    file.write(b"4,1,1000000,-;WARNING: CPU: 0 PID: 1 at drivers/infiniband/x.c:1 x+0x1/0x2")
+lie = None
+"""
+STICKS_AT_THE_END = """
+def end_workers(self):
+    self.stuck, self.waits_in = True, "thread 7 stack:" + chr(10) + "[<0>] x_dereg_mr+0x1/0x2"
 ideal.IdealFabric.end_workers = end_workers
 lie = None
 """
@@ -303,6 +340,16 @@ def test_a_dead_worker_is_a_crash_of_its_case_only(run, pytester):
     assert footer["counts"]["PASS"] == len(cases) - 2
 
 
+@pytest.mark.parametrize(("oops", "verdict"), [(False, "ERROR"), (True, "CRASH")])
+def test_a_worker_that_somebody_killed_is_no_crash_unless_the_kernel_broke(
+    run, pytester, oops, verdict
+):
+    found = run("--twice=0", lie=SOMEBODY_KILLS.replace("{oops}", str(oops)))
+    assert found.ret == 1
+    footer = results(pytester)[-1]
+    assert footer["counts"].keys() == {"PASS", verdict}
+
+
 def test_a_case_that_makes_the_kernel_warn_fails_though_its_answer_is_right(run, pytester):
     found = run(lie=KERNEL_WARNS)
     assert found.ret == 1
@@ -329,6 +376,26 @@ def test_no_run_conforms_after_which_the_kernel_warns(run, options):
     assert found.ret == 1
     found.stdout.fnmatch_lines(
         ["NOT CONFORMING: the kernel complained after the last case, while the endpoints were *"]
+    )
+
+
+def test_what_the_kernel_says_while_a_distributed_run_opens_is_not_lost(run):
+    found = run("-n", "2", lie=KERNEL_WARNS_AT_THE_START)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(
+        ["NOT CONFORMING: the kernel complained while the devices were opened, before the first*"]
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["alone", "distributed"])
+def test_no_run_conforms_after_which_a_worker_is_stuck(run, options):
+    found = run(*options, lie=STICKS_AT_THE_END)
+    assert found.ret == 1
+    found.stdout.fnmatch_lines(
+        [
+            "NOT CONFORMING: an endpoint worker waits in the kernel since the endpoints were *",
+            "*x_dereg_mr*",
+        ]
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_conformance.presence import Presence, without_device
+from rdma_conformance.presence import GOING_S, Presence, without_device
 
 
 @pytest.fixture
@@ -49,6 +49,35 @@ def test_one_that_is_going_is_waited_for(tmp_path, state):
     threading.Timer(0.3, state.write_text, ["1: DOWN\n"]).start()
     assert presence.lost(patience_s=20.0).startswith("port 1 of rxe0 is DOWN")
     presence.close()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "observed", "reason", "waited"),
+    [
+        ("FAIL", {"status": "EIO"}, None, True),
+        ("FAIL", {"end": {"errno": ["ENODEV"]}}, None, True),
+        ("FAIL", {"responder_events": ["DEVICE_FATAL"]}, None, True),
+        ("ERROR", {}, "ibv_create_qp: EIO", True),
+        ("ERROR", {}, "OSError: [Errno 19] No such device", True),
+        ("FAIL", {"status": "REM_OP_ERR"}, "as EIOX", False),
+        ("PASS", {"status": "EIO"}, None, False),
+    ],
+)
+def test_a_driver_that_lets_go_before_sysfs_says_so_is_waited_for(
+    tmp_path, verdict, observed, reason, waited
+):
+    record = {"verdict": verdict, "observed": observed, "reason": reason}
+    presence = Presence([], tmp_path)
+    assert presence.patience(record, without_worker=False) == (GOING_S if waited else 0.0)
+    assert presence.patience(record, without_worker=True) == GOING_S
+
+
+def test_a_driver_that_answers_so_to_each_case_is_not_waited_for_each_time(tmp_path):
+    presence = Presence([], tmp_path)
+    record = {"verdict": "FAIL", "observed": {"status": "EIO"}, "reason": None}
+    waited = [presence.patience(record, without_worker=False) for _ in range(50)]
+    assert 0 < sum(waited) <= 60.0
+    assert waited[-1] == 0.0
 
 
 VERDICTS = ["PASS", "FAIL", "DEVIATION", "FIXED", "NOTE", "ERROR", "CRASH"]

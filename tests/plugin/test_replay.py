@@ -25,7 +25,7 @@ fabric = ideal.IdealFabric()
 rdma_conformance.run.open_fabric = lambda settings: fabric
 if (here / "teardown").exists():
     def close():
-        raise rdma_conformance.run.FabricError("rxe-pair down did not end", "reboot")
+        raise rdma_conformance.fabric.FabricError("rxe-pair down did not end", "reboot")
     fabric.close = close
 rdma_conformance.controller.boot_id = lambda: (here / "boot").read_text()
 

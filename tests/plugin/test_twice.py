@@ -27,6 +27,8 @@ FAIL = record("FAIL", "SUCCESS", "requester")
 NOTE = record("NOTE", "REM_OP_ERR", reason="accepted")
 DEVIATION = record("DEVIATION", "SUCCESS", "requester", reason="late", deviation="RXE-001")
 FIXED = record("FIXED", "REM_ACCESS_ERR", reason="delete RXE-001", deviation="RXE-001")
+OTHER = record("FAIL", "SUCCESS", "responder")
+ERROR = record("ERROR", None, "requester", reason="the control was refused")
 SHOULD = record("NOTE", "SUCCESS", "requester", reason="a SHOULD rule, recorded")
 
 
@@ -89,6 +91,26 @@ def test_two_answers_that_do_not_agree_are_unstable_and_never_a_pass(
     answers = found["twice"]["answers"]
     assert [each["observed"] for each in answers] == [first["observed"], second["observed"]]
     assert [each["verdict"] for each in answers] == [first["verdict"], second["verdict"]]
+
+
+def test_failures_in_different_facts_are_unstable():
+    found = join(FAIL, OTHER)
+    assert found["verdict"] == "FAIL"
+    assert found["reason"] == "unstable: first FAIL (requester), then FAIL (responder)"
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [(PASS, "ERROR"), (NOTE, "ERROR"), (DEVIATION, "ERROR"), (FAIL, "FAIL"), (FIXED, "FIXED")],
+)
+@pytest.mark.parametrize("again", [True, False])
+def test_an_error_is_no_answer_and_hides_none(answer, verdict, again):
+    found = join(answer, ERROR) if again else join(ERROR, answer)
+    assert (found["verdict"], found["twice"]["unstable"]) == (verdict, False)
+    assert found["observed"] == answer["observed"]
+    told = "when it was asked again: " if again else "when it was asked first: "
+    assert found["reason"].endswith(f"{told}the control was refused")
+    assert len(found["twice"]["answers"]) == 2
 
 
 @pytest.mark.parametrize(

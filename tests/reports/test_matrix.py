@@ -35,7 +35,7 @@ def test_a_cell_says_the_verdict_that_tells_most():
     assert says("PASS", "NOT_SUPPORTED", "NOTE") == "PASS"
     assert says("PASS", "DEVIATION") == "DEVIATION"
     assert says("FIXED", "DEVIATION") == "FIXED"
-    assert says("FAIL", "ERROR", "PASS") == "ERROR"
+    assert says("ERROR", "FAIL", "PASS") == "FAIL"
     assert says("CRASH", "ERROR") == "CRASH"
     assert says("NOTE", "NOT_SUPPORTED") == "NOTE"
     assert says("NOT_SUPPORTED") == "NOT_SUPPORTED"

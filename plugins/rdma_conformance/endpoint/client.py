@@ -53,6 +53,11 @@ class WorkerDied(WorkerTrouble):
         self.exit_info = exit_info
         self.stuck = stuck
 
+    @property
+    def killed(self) -> bool:
+        """Whether it was SIGKILL: an oops sends that, but so does anybody else."""
+        return self.exit_info == _killed_by(signal.SIGKILL)
+
 
 class WorkerHung(WorkerTrouble):
     """No answer within `seconds`. `phase` is `asked` when the driver owed one, `control` before,
@@ -105,6 +110,7 @@ class Worker:
         spec += f"//python={command}"
         self.name = f"{ssh}: {command}" if ssh else command
         self.stuck = False
+        self.waits_in = ""  # the kernel stacks of a stuck one
         self.pid = self._start(spec)
 
     def _start(self, spec: str) -> int:
@@ -185,21 +191,21 @@ class Worker:
             code = process.wait(min(max(patience_s, KILL_S), STUCK_S))
         except subprocess.TimeoutExpired:
             self.stuck = True
-            stack = _kernel_stacks(self.pid)
-            where = f"\n{stack}" if stack else ""
+            self.waits_in = _kernel_stacks(self.pid)
+            where = f"\n{self.waits_in}" if self.waits_in else ""
             return (
                 f"(pid {self.pid}) waits in the kernel and can't be killed: it was left behind"
                 f"{where}"
             )
         self.close()
         if code < 0:
-            return f"was killed by {signal.Signals(-code).name}"
+            return _killed_by(signal.Signals(-code))
         return f"exited with status {code}"
 
     def close(self) -> None:
         """End the worker; it closes what it has open. Kills it when it takes too long.
 
-        `stuck` says afterwards whether it is still there.
+        `stuck` says afterwards whether it is still there, and `waits_in` where.
         """
         if self.stuck:
             return
@@ -209,6 +215,11 @@ class Worker:
                 self._gateway._io.popen.wait(STUCK_S)
                 return
             self.stuck = True
+            self.waits_in = _kernel_stacks(self.pid) if self._local else ""
+
+
+def _killed_by(number: signal.Signals) -> str:
+    return f"was killed by {number.name}"
 
 
 def _package_parents() -> list[str]:

@@ -39,6 +39,10 @@ class Arrangement(Protocol):
     def stuck(self) -> bool:
         """Whether a worker of it waits in the kernel and can't be ended."""
 
+    @property
+    def waits_in(self) -> str:
+        """Where in the kernel, if that can be seen."""
+
     def identify(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What requester and responder are and claim, as the worker's `identify` says."""
 
@@ -76,6 +80,10 @@ class Together:
     @property
     def stuck(self) -> bool:
         return self._worker.stuck
+
+    @property
+    def waits_in(self) -> str:
+        return self._worker.waits_in
 
     def identify(self) -> tuple[dict[str, Any], dict[str, Any]]:
         ask = self._worker.call
@@ -131,6 +139,10 @@ class Apart:
     @property
     def stuck(self) -> bool:
         return any(worker.stuck for worker in self._workers)
+
+    @property
+    def waits_in(self) -> str:
+        return "\n".join(filter(None, (worker.waits_in for worker in self._workers)))
 
     def _asked(self) -> None:
         self._phase = "asked"

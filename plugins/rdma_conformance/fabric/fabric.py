@@ -15,7 +15,7 @@ class Fabric:
     `identity` and `description` say what was opened, `guarded` what is watched of it; `device` and
     `peer` are the values of --device and --peer that open the same again, `ports` the devices of
     this host with their ports. Once `stuck` is true a worker waits in the kernel for good: nothing
-    that is asked on this machine can be trusted.
+    that is asked on this machine can be trusted. `waits_in` shows where, if that can be seen.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Fabric:
         self.peer = peer
         self.ports = tuple(ports)
         self.stuck = False
+        self.waits_in = ""
 
     def perform(self, cases: Sequence[Case], seed: int, bound_s: float) -> list[Observation]:
         """The observations of `cases`, performed in order on one connection, within `bound_s`.
@@ -96,7 +97,8 @@ class Fabric:
         arrangement, self._arrangement = self._arrangement, None
         if arrangement is not None:
             arrangement.close()
-            self.stuck |= arrangement.stuck
+            if arrangement.stuck:
+                self.stuck, self.waits_in = True, arrangement.waits_in
 
     def end_workers(self) -> None:
         """Close both ends; another case would start them anew."""
