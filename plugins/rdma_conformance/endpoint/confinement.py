@@ -21,7 +21,7 @@ from rdma_conformance.endpoint.forks import apart, fork
 from rdma_conformance.endpoint.ledger import Ledger
 from rdma_conformance.endpoint.libibverbs import Domain, Refused, keys
 from rdma_conformance.endpoint.mappings import Mapping
-from rdma_conformance.endpoint.restrack import RegionList
+from rdma_conformance.endpoint.restrack import ResourceLists
 
 _ORDINARY = {"offset": 0, "backing": Backing.ANONYMOUS, "access": int(Access.LOCAL_WRITE)}
 RELEASE_S = 5.0  # how long the kernel may take to end what a dead process had
@@ -139,7 +139,7 @@ def ending(device: str, way: str, regions: int, forgetful: bool) -> dict[str, An
     pid, reading = fork(lambda writing: _hold(device, way, regions, writing))
     with os.fdopen(reading, "rb") as pipe:
         pipe.read(1)  # it holds its regions
-        listing = RegionList(device)
+        listing = ResourceLists([device])
         listed = len(listing.lengths(pid))
         if way == Way.KILL:
             os.kill(pid, signal.SIGKILL)
@@ -209,7 +209,7 @@ def crowd(device: str, processes: int, threads: int, count: int, forgetful: bool
     for pid, _ in started:
         os.kill(pid, signal.SIGTERM)
         os.waitpid(pid, 0)
-    listing = RegionList(device)
+    listing = ResourceLists([device])
     given = [tuple(key) for answer in answers for key in answer["keys"]]
     return {
         "errors": sorted({error for answer in answers for error in answer["errors"]}),

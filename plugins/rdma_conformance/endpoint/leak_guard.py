@@ -15,9 +15,9 @@ from typing import Protocol, TypeVar
 
 from conformance.spec.vocabulary import PAGE
 from rdma_conformance.endpoint.accounting import DeviceMappings, PinnedMemory
-from rdma_conformance.endpoint.books import BOOKS, WORDS, Books
+from rdma_conformance.endpoint.books import BOOKS, CONTEXT, WORDS, Books
 from rdma_conformance.endpoint.descriptors import Descriptors
-from rdma_conformance.endpoint.restrack import LISTS, ResourceLists
+from rdma_conformance.endpoint.restrack import KINDS, ResourceLists
 
 T = TypeVar("T")
 
@@ -27,6 +27,7 @@ SHARE = 20  # where others use the device, too: reading takes one part in so man
 PAGE_KB = PAGE // 1024
 SETTLE_S = 0.5  # how long the kernel may take to let go of what a call has ended
 FILES = "files"  # descriptors, counted as a kind
+LISTS = tuple(kind for kind in KINDS if kind != CONTEXT)  # that come and go with a context
 
 
 @dataclass(frozen=True, slots=True)
