@@ -54,11 +54,15 @@ def test_the_regions_of_processes(monkeypatch):
     assert again().among("mr", {7, 9}) == 2
 
 
-@pytest.mark.parametrize("sent", [b"", message(0x140D, DEVICE + attribute(MR, region(1, 7)))])
+@pytest.mark.parametrize(
+    "sent",
+    [b"", message(0x140D, DEVICE + attribute(MR, region(1, 7)))],
+    ids=["at once", "after some"],
+)
 def test_a_list_that_the_kernel_breaks_off_is_no_list(monkeypatch, sent):
     lists = opened(monkeypatch)
-    played(monkeypatch, sent + done(-errno.EINVAL))
     for read in (lambda: lists.own("mr"), lambda: lists.among("mr", {7}), lists.lengths):
+        played(monkeypatch, sent + done(-errno.EINVAL))
         with pytest.raises(OSError, match="broken off: Invalid argument") as raised:
             read()
         assert raised.value.errno == errno.EINVAL
