@@ -45,7 +45,7 @@ class Surplus:
 
     `steady`: only what a driver keeps changes it. Else a provider has some of its own, how much
     depends on the queue pairs and the like: nothing is told over cases that made or ended such.
-    `owed` has been told: it may go at any time.
+    `owed` has been told, with its sign: it may turn back at any time.
     """
 
     usual: int = 0
@@ -65,12 +65,10 @@ class Surplus:
         """What was added since it was asked last; from here on that is usual."""
         found = now - self.usual if self.tells(turnover) else 0
         self.usual, self.turnover = now, turnover
-        if found < 0:
-            late = min(self.owed, -found)
-            self.owed -= late
-            return found + late
-        self.owed += found
-        return found
+        before, self.owed = self.owed, self.owed + found
+        if found * before >= 0:
+            return found
+        return self.owed if found * self.owed > 0 else 0
 
 
 class Watched(Protocol):
