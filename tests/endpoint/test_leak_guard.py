@@ -40,6 +40,14 @@ class Kernel:
         return self.objects[kind]
 
 
+class Counting(Guard):
+    """A case is performed before each look."""
+
+    def check(self, thorough=False):
+        self.count(1)
+        return super().check(thorough)
+
+
 class Host:
     """An end whose objects are the kernel's as well as the books'."""
 
@@ -105,7 +113,7 @@ def guarded(**played):
 
 def guard_of(host, lists):
     kernel = host.kernel
-    return Guard(host.books, [host], lambda: kernel.pinned_kb, lists, lambda: kernel.mapped)
+    return Counting(host.books, [host], lambda: kernel.pinned_kb, lists, lambda: kernel.mapped)
 
 
 def test_what_comes_and_goes_is_nothing():
@@ -239,6 +247,54 @@ def test_a_device_that_others_use_is_not_read_for_every_case(monkeypatch):
     assert kernel.reads == reads
     what = "1 queue pair still in the kernel's list that had been ended"
     assert guard.check(thorough=True)[0] == Leftover(DRIVER, what, cases=5)
+
+
+def test_cases_after_which_the_totals_were_as_before_are_not_suspected():
+    _, kernel, guard = guarded()
+    for _ in range(5):
+        assert guard.check() == []
+    kernel.objects["pd"] += 1
+    what = "1 protection domain still in the kernel's list that had been ended"
+    assert guard.check() == [Leftover(DRIVER, what)]
+    for _ in range(3):
+        assert guard.check() == []
+    # Another process ended one when this one's stayed: by the totals nobody can tell.
+    kernel.objects["pd"] += 1
+    kernel.others["pd"] -= 1
+    assert guard.check() == []
+    assert guard.check(thorough=True) == [Leftover(DRIVER, what, cases=5)]
+
+
+def test_where_others_use_the_device_totals_prove_nothing(monkeypatch):
+    _, kernel, guard = guarded()
+    monkeypatch.setattr(leak_guard, "SHARE", 1e9)
+    kernel.others[REGION] += 1
+    assert guard.check() == []
+    kernel.objects["pd"] += 1
+    assert guard.check() == []
+    kernel.others["pd"] -= 1
+    assert guard.check() == []
+    kernel.others["pd"] += 1
+    assert [each.cases for each in guard.check(thorough=True)] == [3]
+
+
+def test_what_was_found_when_the_kernel_stopped_telling_is_told_later(monkeypatch):
+    host, kernel, guard = guarded()
+    host.books.closed(host.register())
+
+    def refuse():
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    everyone = kernel.everyone
+    monkeypatch.setattr(kernel, "everyone", refuse)
+    with pytest.raises(OSError, match="permitted"):
+        guard.check()
+    monkeypatch.setattr(kernel, "everyone", everyone)
+    assert [each.what for each in Guard.check(guard)] == [
+        "1 page still pinned that no open region pinned",
+        "1 memory region still in the kernel's list that had been ended",
+    ]
+    assert guard.check() == []
 
 
 def test_a_provider_with_regions_of_its_own_is_not_blamed():
