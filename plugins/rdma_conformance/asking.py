@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.spec import oracle
-from conformance.spec.crowd import Limit
+from conformance.spec.crowd import Crowd, Limit
 from conformance.spec.crowding import effort
 from conformance.spec.lifetime import Killed
-from conformance.spec.memlock import LiveUnderLimit
+from conformance.spec.memlock import Ending, LiveUnderLimit
 from conformance.spec.memory import AnyPrefix
 from conformance.spec.model import Case, Expectation, Observation, Outcome, wire
 from conformance.spec.vocabulary import Verdict
@@ -24,7 +24,7 @@ from rdma_conformance.twice import join
 from rdma_conformance.verdict import Difference, Judgement, control_differences, judge
 from rdma_conformance.worsening import worsen
 
-ALONE = (Limit, Killed)  # they fill the device, or count all that is on it
+ALONE = (Limit, Killed, Crowd, Ending)  # they fill the device, or count all that is on it
 STARTING = (Killed, LiveUnderLimit)  # each in a process of its own that imports pyverbs
 ASKED = "asked"  # the worker's word for the phase in which the driver is asked
 

@@ -26,21 +26,25 @@ class Leaks:
         `listed`: by its known deviation the driver keeps something; see `worsen`.
         """
         if record["observed"] or record["verdict"] != Verdict.NOT_SUPPORTED:
-            self._performed.append(record["case"])
+            times = 2 if record["twice"] else 1  # as an endpoint counts them
+            self._performed.extend([record["case"]] * times)
         found = {**record, "left": [each["what"] for each in leftovers]}
         for each in leftovers:
             driver = each["whose"] == DRIVER
             verdict = Verdict.FAIL if driver else Verdict.ERROR
             kept = "the driver kept" if driver else "this suite's own fault"
-            reason = f"{kept}: {each['what']}{self._span(each['cases'])}"
-            found = worsen(found, verdict, reason, listed and each["cases"] == 1)
+            performed = [*self._performed][-each["cases"] :]
+            suspects = list(dict.fromkeys(performed))
+            alone = len(suspects) == 1 and len(performed) == each["cases"]
+            reason = f"{kept}: {each['what']}{_span(suspects)}"
+            found = worsen(found, verdict, reason, listed and alone)
         return found
 
-    def _span(self, cases: int) -> str:
-        """Which other cases may have done it."""
-        others = min(cases, len(self._performed)) - 1
-        if others < 1:
-            return ""
-        first = self._performed[-1 - others]
-        plural = f"one of {others} cases" if others > 1 else "the case"
-        return f" (by this case or {plural} asked before it, from {first} on)"
+
+def _span(suspects: Sequence[str]) -> str:
+    """Which cases may have done it, if it is not the last one alone."""
+    others = len(suspects) - 1
+    if others < 1:
+        return ""
+    plural = f"one of {others} cases" if others > 1 else "the case"
+    return f" (by this case or {plural} asked before it, from {suspects[0]} on)"

@@ -31,10 +31,14 @@ def way(fault: Plant) -> str:
 
 
 def gather(catalogue: Catalogue, plants: Iterable[Plant]) -> tuple[Evidence, ...]:
-    """The evidence for each requirement, in the order of the catalogue."""
+    """The evidence for each requirement, in the order of the catalogue.
+
+    Faults of the suite itself are left out: that they are seen proves nothing of a requirement.
+    """
     faults: dict[str, list[Plant]] = {rule.id: [] for rule in catalogue}
     for plant in plants:
-        faults[plant.breaks].append(plant)
+        if not plant.of_suite:
+            faults[plant.breaks].append(plant)
     return tuple(
         Evidence(rule, tuple(sorted(faults[rule.id], key=lambda each: not each.performed)))
         for rule in catalogue

@@ -3,6 +3,9 @@
 import errno
 import os
 import struct
+from unittest.mock import MagicMock
+
+import pytest
 
 from rdma_conformance.endpoint import restrack
 
@@ -21,10 +24,71 @@ def message(kind: int, body: bytes) -> bytes:
     return struct.pack("=IHHII", 16 + len(body), kind, 2, 1, 0) + body + bytes(-len(body) % 4)
 
 
-def test_the_regions_of_processes():
+def played(monkeypatch, *messages):
+    """A kernel that answers every request with these messages."""
+
+    channel = MagicMock()
+    channel.__enter__.return_value.recv.side_effect = messages
+    monkeypatch.setattr(restrack.socket, "socket", lambda *_: channel)
+
+
+def done(code: int) -> bytes:
+    return message(3, struct.pack("=i", code))
+
+
+DEVICE = attribute(1, struct.pack("=I", 3)) + attribute(2, b"rxe0\0")
+MR = 40
+
+
+def test_the_regions_of_processes(monkeypatch):
     table = region(4096, 7) + region(1 << 40, None) + region(100, 8)
-    body = attribute(1, struct.pack("=I", 3)) + attribute(2, b"rxe0\0") + attribute(40, table)
-    assert list(restrack._regions(body)) == [(7, 4096), (8, 100)]
+    lists = opened(monkeypatch)
+
+    def again():
+        played(monkeypatch, message(0x140D, DEVICE + attribute(MR, table)) * 2, done(0))
+        return lists
+
+    assert again().lengths(7) == [4096, 4096]
+    assert again().lengths(8) == [100, 100]
+    assert again().lengths(9) == []
+    assert again().among("mr", {7, 9}) == 2
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", message(0x140D, DEVICE + attribute(MR, region(1, 7)))],
+    ids=["at once", "after some"],
+)
+def test_a_list_that_the_kernel_breaks_off_is_no_list(monkeypatch, sent):
+    lists = opened(monkeypatch)
+    for read in (lambda: lists.own("mr"), lambda: lists.among("mr", {7}), lists.lengths):
+        played(monkeypatch, sent + done(-errno.EINVAL))
+        with pytest.raises(OSError, match="broken off: Invalid argument") as raised:
+            read()
+        assert raised.value.errno == errno.EINVAL
+
+
+def test_a_list_that_is_broken_off_is_not_one_that_an_older_kernel_lacks(monkeypatch):
+    def dump(command, attributes=b""):
+        if command == restrack.CMD_GET:
+            yield DEVICE
+        else:
+            restrack._check_whole_list(struct.pack("=i", -errno.EINVAL))
+
+    monkeypatch.setattr(restrack, "_dump", dump)
+    with pytest.raises(restrack.BrokenOff):
+        restrack.holdings("rxe0", {7})
+
+
+def test_the_end_of_a_list_may_say_nothing(monkeypatch):
+    lists = opened(monkeypatch)
+    played(monkeypatch, message(3, b""))
+    assert lists.lengths() == []
+
+
+def opened(monkeypatch):
+    played(monkeypatch, message(0x1401, DEVICE), done(0))
+    return restrack.ResourceLists(["rxe0"])
 
 
 def test_what_a_device_has_in_numbers():
@@ -55,7 +119,7 @@ def test_what_nobody_has_any_more_is_left_and_what_others_have_is_not():
     kernel, dead = attribute(29, b"ib_core\0"), attribute(43, b"1234")
     table = b"".join(attribute(47, each) for each in (*owners, kernel, dead))
     body = attribute(2, b"rxe0\0") + attribute(46, table) + attribute(40, region(1, 9))
-    assert list(restrack._owners(body, 46)) == [7, 8, None]
+    assert [pid for pid, _ in restrack._owners(body, 46)] == [7, 8, None]
 
 
 def test_a_kind_that_the_kernel_does_not_list_is_left_out(monkeypatch):

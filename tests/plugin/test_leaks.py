@@ -11,7 +11,7 @@ FORGOT = {"whose": "suite", "what": "the suite forgot 1 queue pair", "cases": 1}
 def record(verdict="PASS", reason=None, case="a::b"):
     observed = {} if verdict == "NOT_SUPPORTED" else {"result": "OK"}
     kept = {"case": case, "verdict": verdict, "reason": reason, "deviation": "RXE-001"}
-    return {**kept, "observed": observed, "left": []}
+    return {**kept, "observed": observed, "left": [], "twice": None}
 
 
 def test_nothing_left_changes_nothing():
@@ -51,6 +51,17 @@ def test_a_leftover_that_was_found_late_names_the_cases_that_may_have_left_it():
         "the driver kept: 1 page still pinned "
         "(by this case or one of 2 cases asked before it, from a::2 on)"
     )
+
+
+def test_a_case_that_was_asked_twice_blames_no_other():
+    leaks = Leaks()
+    leaks.end(record(case="a::before"), [])
+    twice = {**record(), "twice": {"unstable": False}}
+    assert leaks.end(twice, [{**KEPT, "cases": 2}])["reason"] == "the driver kept: " + KEPT["what"]
+    late = leaks.end(twice, [{**KEPT, "cases": 5}])["reason"]
+    assert late.endswith("(by this case or the case asked before it, from a::before on)")
+    listed = leaks.end({**twice, "verdict": "DEVIATION"}, [{**KEPT, "cases": 2}], listed=True)
+    assert listed["verdict"] == "DEVIATION"
 
 
 def test_a_known_deviation_may_explain_what_the_driver_keeps():

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 
 from rdma_conformance.endpoint.accounting import PinnedMemory
-from rdma_conformance.endpoint.restrack import RegionList
+from rdma_conformance.endpoint.restrack import ResourceLists
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,11 @@ class Accounts:
 
     def __init__(self, device: str):
         self._pinned = PinnedMemory()
-        self._regions = RegionList(device)
+        self._regions = ResourceLists([device])
         self._maps = os.open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC)
 
     def balance(self) -> Balance:
-        return Balance(self._pinned.kilobytes(), self._count_mappings(), self._regions.count())
+        return Balance(self._pinned.kilobytes(), self._count_mappings(), self._regions.own("mr"))
 
     def left(self, before: Balance) -> list[str]:
         """What differs from `before`, in words; empty when all is as it was."""

@@ -6,7 +6,7 @@ from typing import Any
 from conformance.spec.buffer import OVER_LIMIT, Backing, Verb
 from conformance.spec.memory import Run, changes, image
 from conformance.spec.model import GUARD, Key
-from conformance.spec.pinning import LARGE, UNPINNABLE
+from conformance.spec.pinning import LARGE, READ_ONLY, UNPINNABLE
 from conformance.spec.vocabulary import Access
 from rdma_conformance.endpoint import libibverbs, mappings, verbs
 from rdma_conformance.endpoint.accounts import Accounts
@@ -32,6 +32,7 @@ class Buffers:
         self._made: Any = None
         self._address = self._length = 0
         self._image = b""
+        self._writable = True  # by this process
 
     def bystander(self) -> dict[str, int]:
         """A region that is there from first to last, as `End.request` takes it."""
@@ -57,6 +58,7 @@ class Buffers:
         """
         backing = Backing(buffer["backing"])
         self._length = self._max_mr_size + 1 if buffer["length"] == OVER_LIMIT else buffer["length"]
+        self._writable = backing not in READ_ONLY
         fixed = mappings.kernel_data() if backing is Backing.KERNEL_DATA else None
         fixed = mappings.ADDRESSES.get(backing, fixed)
         if fixed is None:
@@ -153,7 +155,8 @@ class Buffers:
 
     def refill(self) -> None:
         """Restore region and guards, where the process may write them."""
-        ctypes.memmove(self._address - GUARD, self._image, len(self._image))
+        if self._writable:
+            ctypes.memmove(self._address - GUARD, self._image, len(self._image))
 
     def changes(self) -> list[Run]:
         """The runs in which region and guards differ from what was filled in."""

@@ -8,7 +8,7 @@ from rdma_conformance.endpoint.accounts import Accounts, Balance
 from rdma_conformance.endpoint.arena import Area
 from rdma_conformance.endpoint.books import BOOKS
 from rdma_conformance.endpoint.libibverbs import Domain, Refused
-from rdma_conformance.endpoint.restrack import RegionList
+from rdma_conformance.endpoint.restrack import ResourceLists
 
 
 class Churns:
@@ -17,7 +17,7 @@ class Churns:
     def __init__(self, device: str, max_mr: int):
         self._direct = Domain(device)
         self._accounts = Accounts(device)
-        self._list = RegionList(device)
+        self._list = ResourceLists([device])
         self._max_mr = max_mr
         self._area = Area(PAGE)
         self._live: list[Any] = []

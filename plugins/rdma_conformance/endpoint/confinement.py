@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-import time
+from functools import partial
 from typing import Any, BinaryIO
 
 from conformance.spec.buffer import Backing
@@ -21,10 +21,10 @@ from rdma_conformance.endpoint.forks import apart, fork, reap
 from rdma_conformance.endpoint.ledger import Ledger
 from rdma_conformance.endpoint.libibverbs import Domain, Refused, keys
 from rdma_conformance.endpoint.mappings import Mapping
-from rdma_conformance.endpoint.restrack import RegionList
+from rdma_conformance.endpoint.outlasting import outlasting
+from rdma_conformance.endpoint.restrack import ResourceLists
 
 _ORDINARY = {"offset": 0, "backing": Backing.ANONYMOUS, "access": int(Access.LOCAL_WRITE)}
-RELEASE_S = 5.0  # how long the kernel may take to end what a dead process had
 
 
 def keep() -> None:
@@ -141,33 +141,52 @@ def _wait_for_holder(pid: int, pipe: BinaryIO) -> None:
 
 def ending(device: str, way: str, regions: int, forgetful: bool) -> dict[str, Any]:
     """The facts of a `spec.memlock.Ending`: the regions that the kernel lists of the process
-    while it lives and after it ended, and whether another process can register then."""
-    pid, reading = fork(lambda writing: _hold(device, way, regions, writing))
+    while it lives, how many more there are of nobody after it ended, and whether another process
+    can register then.
+
+    `forgetful` is a planted fault: a process that nobody sees holds its device open over its end.
+    """
+    lists = ResourceLists([device])
+    before = _regions(lists)
+    until = os.pipe() if forgetful else ()  # whoever outlives it does so until this process ends
+    pid, reading = fork(partial(_hold, device, way, regions, until))
     with os.fdopen(reading, "rb") as pipe:
         _wait_for_holder(pid, pipe)
-        listing = RegionList(device)
-        listed = len(listing.lengths(pid))
+        listed = len(lists.lengths(pid))
         if way == Way.KILL:
             os.kill(pid, signal.SIGKILL)
         else:
             os.kill(pid, signal.SIGTERM)  # its handler exits
         os.waitpid(pid, 0)
-    deadline = time.monotonic() + RELEASE_S
-    while (after := len(listing.lengths(pid))) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    after = _outlasting(lists, before)
     ledger = Ledger(device, PAGE, capable=False)
-    return {"listed": listed, "after": after + forgetful, "next": _try(ledger, 0)}
+    return {"listed": listed, "after": after, "next": _try(ledger, 0)}
 
 
-def _hold(device: str, way: str, regions: int, writing: int) -> None:
+def _hold(device: str, way: str, regions: int, until: tuple[int, ...], writing: int) -> None:
+    """Register and hold that until it is ended. With `until`, a pipe, another one has it, too."""
     if way == Way.EXIT:
         signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     ledger = Ledger(device, regions * PAGE, capable=False)
     for number in range(regions):
         ledger.register(number, PAGE, same=False, **_ORDINARY)
+    if until and os.fork() == 0:
+        os.close(until[1])
+        os.read(until[0], 1)  # ends when nobody has the other end any more
+        os._exit(0)
     os.write(writing, b"h")
     while True:
         signal.pause()
+
+
+def _regions(lists: ResourceLists) -> dict[str, int]:
+    """How many regions this process has, or nobody any more."""
+    return {"mr": lists.among("mr", {os.getpid()})}
+
+
+def _outlasting(lists: ResourceLists, before: dict[str, int]) -> int:
+    """How many more regions than `before` stay of processes that have ended."""
+    return outlasting(lambda: _regions(lists), before).get("mr", before["mr"]) - before["mr"]
 
 
 def live_under_limit(
@@ -203,10 +222,20 @@ def live_under_limit(
 
 
 def crowd(device: str, processes: int, threads: int, count: int, forgetful: bool) -> dict[str, Any]:
-    """The facts of a `spec.crowd.Crowd`: keys that all processes hold at once, and the regions
-    that the kernel lists of them when they have ended."""
+    """The facts of a `spec.crowd.Crowd`: keys that all processes hold at once, and how many more
+    regions there are of nobody when they have ended.
+
+    `forgetful` is a planted fault: the last region of two of the processes is one and the same.
+    """
+    lists = ResourceLists([device])
+    shared: list[Any] = []
+    if forgetful:
+        address = Mapping(Backing.ANONYMOUS, PAGE, b"").address
+        shared.append(Domain(device).register(address, PAGE, ALL_RIGHTS))
+    before = _regions(lists)
     started = [
-        fork(lambda writing: _join(device, threads, count, writing)) for _ in range(processes)
+        fork(partial(_join, device, threads, count, shared if number < 2 else []))
+        for number in range(processes)
     ]
     answers = []
     for _, reading in started:
@@ -215,19 +244,21 @@ def crowd(device: str, processes: int, threads: int, count: int, forgetful: bool
     for pid, _ in started:
         os.kill(pid, signal.SIGTERM)
         os.waitpid(pid, 0)
-    listing = RegionList(device)
     given = [tuple(key) for answer in answers for key in answer["keys"]]
     return {
         "errors": sorted({error for answer in answers for error in answer["errors"]}),
         "regions": len(given),
-        "lkeys": len({lkey for lkey, _ in given}) - forgetful,
+        "lkeys": len({lkey for lkey, _ in given}),
         "rkeys": len({rkey for _, rkey in given}),
-        "after": sum(len(listing.lengths(pid)) for pid, _ in started),
+        "after": _outlasting(lists, before),
     }
 
 
-def _join(device: str, threads: int, count: int, writing: int) -> None:
-    """Register with so many threads, tell the keys, and hold all until SIGTERM."""
+def _join(device: str, threads: int, count: int, shared: list[Any], writing: int) -> None:
+    """Register with so many threads, tell the keys, and hold all until SIGTERM.
+
+    What is `shared` comes in place of as many of the regions.
+    """
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     domain, mapping = Domain(device), Mapping(Backing.ANONYMOUS, PAGE, b"")
     held: list[Any] = []
@@ -247,7 +278,8 @@ def _join(device: str, threads: int, count: int, writing: int) -> None:
         worker.start()
     for worker in workers:
         worker.join()
-    answer = {"keys": [keys(each) for each in held], "errors": sorted(errors)}
+    told = [*shared, *held[len(shared) :]]
+    answer = {"keys": [keys(each) for each in told], "errors": sorted(errors)}
     with os.fdopen(writing, "wb", closefd=False) as pipe:
         pipe.write(json.dumps(answer).encode() + b"\n")
     while True:

@@ -15,9 +15,9 @@ from typing import Protocol, TypeVar
 
 from conformance.spec.vocabulary import PAGE
 from rdma_conformance.endpoint.accounting import DeviceMappings, PinnedMemory
-from rdma_conformance.endpoint.books import BOOKS, WORDS, Books
+from rdma_conformance.endpoint.books import BOOKS, CONTEXT, WORDS, Books
 from rdma_conformance.endpoint.descriptors import Descriptors
-from rdma_conformance.endpoint.restrack import LISTS, ResourceLists
+from rdma_conformance.endpoint.restrack import KINDS, ResourceLists
 
 T = TypeVar("T")
 
@@ -27,6 +27,7 @@ SHARE = 20  # where others use the device, too: reading takes one part in so man
 PAGE_KB = PAGE // 1024
 SETTLE_S = 0.5  # how long the kernel may take to let go of what a call has ended
 FILES = "files"  # descriptors, counted as a kind
+LISTS = tuple(kind for kind in KINDS if kind != CONTEXT)  # that come and go with a context
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Surplus:
 
     `steady`: only what a driver keeps changes it. Else a provider has some of its own, how much
     depends on the queue pairs and the like: nothing is told over cases that made or ended such.
-    `owed` has been told: it may go at any time.
+    `owed` has been told, with its sign: it may turn back at any time.
     """
 
     usual: int = 0
@@ -64,12 +65,10 @@ class Surplus:
         """What was added since it was asked last; from here on that is usual."""
         found = now - self.usual if self.tells(turnover) else 0
         self.usual, self.turnover = now, turnover
-        if found < 0:
-            late = min(self.owed, -found)
-            self.owed -= late
-            return found + late
-        self.owed += found
-        return found
+        before, self.owed = self.owed, self.owed + found
+        if found * before >= 0:
+            return found
+        return self.owed if found * self.owed > 0 else 0
 
 
 class Watched(Protocol):
@@ -128,7 +127,9 @@ class Guard:
         self._meet()
         self._held, self._events = self._holding(), books.events
         self._descriptors = Descriptors(self._kept()[FILES])
-        self._cases = 0
+        self._cases = 0  # since the lists were read
+        self._moving = 0  # since the totals were last as when the lists were read
+        self._found: list[Leftover] = []
         self._others = self._count_others()
         self._noisy = False
         self._read_at, self._cost_s = time.monotonic(), 0.0
@@ -174,18 +175,28 @@ class Guard:
             )
         return ", ".join(told)
 
+    def count(self, performed: int) -> None:
+        """So many cases were performed."""
+        self._cases += performed
+        self._moving += performed
+
     def check(self, thorough: bool = False) -> list[Leftover]:
         """What the case that has just ended left, and where only lists tell it, those before.
 
-        Each is told once. With `thorough` the lists are read in any case.
+        Each is told once, be it after an OSError: the kernel did not tell. With `thorough` the
+        lists are read in any case.
         """
-        self._cases += 1
-        found = [*self._forgotten(), *self._left_open(), *self._still_pinned()]
+        self._found += [*self._forgotten(), *self._left_open(), *self._still_pinned()]
         moved = self._count_others() != self._others
-        if thorough or found or self._cases >= EVERY or (moved and self._may_read()):
-            more = self._still_listed()
+        if not moved:
+            self._moving = 0
+        if thorough or self._found or self._cases >= EVERY or (moved and self._may_read()):
+            # Where others use the device, too, the totals may have come back by their doing.
+            alone = moved and not self._noisy
+            more = self._still_listed((self._moving if alone else self._cases) or 1)
             self._noisy = moved and not more
-            found += more
+            self._found += more
+        found, self._found = self._found, []
         return found
 
     # What the suite left
@@ -245,8 +256,8 @@ class Guard:
         """What is pinned beside what is in the books."""
         return self._pinned_kb() - self._books.pinned_kb
 
-    def _still_listed(self) -> list[Leftover]:
-        """By the kernel's lists. From here on they have been read."""
+    def _still_listed(self, cases: int) -> list[Leftover]:
+        """By the kernel's lists; one of so many cases left it. From here on they have been read."""
         started = time.monotonic()
         turnover = self._books.turnover
         surpluses = _settled(
@@ -255,7 +266,7 @@ class Guard:
                 each.as_usual(now[kind], turnover) for kind, each in self._listed.items()
             ),
         )
-        cases, self._cases = self._cases, 0
+        others = self._count_others()  # nothing is settled before all is read
         found = []
         for kind, surplus in surpluses.items():
             grown = self._listed[kind].growth(surplus, turnover)
@@ -268,8 +279,8 @@ class Guard:
         grown = self._mapped.growth(self._unknown_maps(), turnover)
         if grown > 0:
             what = f"{_plural(grown, 'mapping')} of the device's file that no open object needs"
-            found.append(Leftover(DRIVER, what, cases))
-        self._others = self._count_others()
+            found.append(Leftover(DRIVER, what, self._cases or 1))
+        self._others, self._cases, self._moving = others, 0, 0
         self._read_at = time.monotonic()
         self._cost_s = self._read_at - started
         return found

@@ -14,28 +14,34 @@ from contextlib import contextmanager
 
 NETLINK_RDMA = 20
 NLDEV = 5 << 10  # RDMA_NL_NLDEV, in the upper bits of a message's type
-CMD_GET, CMD_RES_GET, CMD_RES_MR_GET = 1, 9, 13
-ATTR_DEV_INDEX, ATTR_DEV_NAME, ATTR_RES_PID, ATTR_RES_MR, ATTR_RES_MRLEN = 1, 2, 28, 40, 45
+CMD_GET, CMD_RES_GET = 1, 9
+ATTR_DEV_INDEX, ATTR_DEV_NAME, ATTR_RES_PID, ATTR_RES_MRLEN = 1, 2, 28, 45
 ATTR_SUMMARY, ATTR_SUMMARY_NAME, ATTR_SUMMARY_NUMBER = 15, 17, 18
 
 ATTR_RES_KERN_NAME = 29
 # What a process can have on a device: the command that lists it, and the attribute of the list.
 KINDS = {"ctx": (22, 86), "pd": (14, 46), "mr": (13, 40), "cq": (12, 35), "qp": (10, 19)}
 KINDS["srq"] = (23, 88)
-# Those that come and go with a process's context: the command by kind.
-LISTS = {kind: command for kind, (command, _) in KINDS.items() if kind != "ctx"}
 
 NLM_F_REQUEST, NLM_F_DUMP = 1, 0x300
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 _HEADER = struct.Struct("=IHHII")
 _LARGEST = 1 << 16
 
+Entry = dict[int, bytes]  # an object's attributes by their numbers
+
+
+class BrokenOff(OSError):
+    """The kernel ended a list before its end."""
+
 
 class ResourceLists:
-    """What is open on some devices as the kernel tracks it: by kind, over all of them."""
+    """What is open on some devices as the kernel tracks it, over all of them.
+
+    Kinds are those of `KINDS`. Whatever reads raises OSError when the kernel does not tell.
+    """
 
     def __init__(self, devices: Iterable[str]):
-        """Raises OSError when the kernel does not tell."""
         self._selectors = [_selector(_device_index(device)) for device in set(devices)]
         self._told = b""
         self._everyone: Counter[str] = Counter()
@@ -52,48 +58,36 @@ class ResourceLists:
         return self._everyone
 
     def own(self, kind: str) -> int:
-        """How many objects of a kind of `LISTS` this process has. Raises OSError."""
-        return sum(
-            _owned(body) for selector in self._selectors for body in _dump(LISTS[kind], selector)
-        )
+        """How many objects of a kind this process has, at a tenth of the cost of `among`."""
+        return sum(map(_owned, self._bodies(kind)))
 
+    def among(self, kind: str, pids: Container[int]) -> int:
+        """How many objects of a kind processes of `pids` have, or nobody any more.
 
-class RegionList:
-    """The memory regions of a device as the kernel tracks them."""
-
-    def __init__(self, device: str):
-        self._index = _device_index(device)
+        What is the kernel's own, or another living process's, is left out.
+        """
+        return sum(pid is None or pid in pids for pid, _ in self._entries(kind))
 
     def lengths(self, pid: int | None = None) -> list[int]:
         """Lengths in bytes of the regions of a process (this one), in ascending order."""
         owner = os.getpid() if pid is None else pid
-        return sorted(length for each, length in self._dump() if each == owner)
+        return sorted(_length(entry) for each, entry in self._entries("mr") if each == owner)
 
-    def count(self) -> int:
-        """How many regions this process has, at a tenth of the cost of their lengths."""
-        return sum(map(_owned, self._bodies()))
+    def _bodies(self, kind: str) -> Iterator[bytes]:
+        for selector in self._selectors:
+            yield from _dump(KINDS[kind][0], selector)
 
-    def _bodies(self) -> Iterator[bytes]:
-        return _dump(CMD_RES_MR_GET, _selector(self._index))
-
-    def _dump(self) -> Iterator[tuple[int, int]]:
-        """Process and length of each region. Raises OSError when the kernel refuses."""
-        for body in self._bodies():
-            yield from _regions(body)
+    def _entries(self, kind: str) -> Iterator[tuple[int | None, Entry]]:
+        for body in self._bodies(kind):
+            yield from _owners(body, KINDS[kind][1])
 
 
 def holdings(device: str, pids: Container[int]) -> dict[str, int]:
-    """How many objects of each kind processes of `pids` have on a device, or nobody any more.
-
-    What is the kernel's own, or another living process's, is left out; so are kinds that an older
-    kernel does not list. Raises OSError when the kernel refuses.
-    """
-    found = {}
-    place = struct.pack("=HHI", 8, ATTR_DEV_INDEX, _device_index(device))
-    for kind, (command, table) in KINDS.items():
+    """`ResourceLists.among` by kind, without those kinds that an older kernel does not list."""
+    lists, found = ResourceLists([device]), {}
+    for kind in KINDS:
         with _if_known():
-            owners = [each for body in _dump(command, place) for each in _owners(body, table)]
-            found[kind] = sum(pid is None or pid in pids for pid in owners)
+            found[kind] = lists.among(kind, pids)
     return found
 
 
@@ -103,7 +97,8 @@ def _if_known() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+        unknown = error.errno in (errno.EINVAL, errno.EOPNOTSUPP)
+        if isinstance(error, BrokenOff) or not unknown:
             raise
 
 
@@ -142,6 +137,7 @@ def _ask(command: int, attributes: bytes, flags: int) -> Iterator[bytes]:
         while True:
             for kind, body in _messages(channel.recv(_LARGEST)):
                 if kind == NLMSG_DONE:
+                    _check_whole_list(body)
                     return
                 if kind == NLMSG_ERROR:
                     code = -struct.unpack_from("=i", body)[0]
@@ -151,11 +147,18 @@ def _ask(command: int, attributes: bytes, flags: int) -> Iterator[bytes]:
                     return
 
 
+def _check_whole_list(end: bytes) -> None:
+    """A list's end says why the kernel broke it off, if it did: what came is no list then."""
+    code = -struct.unpack_from("=i", end)[0] if len(end) >= 4 else 0
+    if code:
+        raise BrokenOff(code, f"rdma netlink: a list was broken off: {os.strerror(code)}")
+
+
 def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
     at = 0
     while at + _HEADER.size <= len(data):
         size, kind, *_ = _HEADER.unpack_from(data, at)
-        _check(size >= _HEADER.size)
+        _check(_HEADER.size <= size <= len(data) - at)
         yield kind, data[at + _HEADER.size : at + size]
         at += size + 3 & ~3
 
@@ -186,8 +189,8 @@ def _summary(told: bytes) -> Counter[str]:
     return numbers
 
 
-def _owners(body: bytes, table: int) -> Iterator[int | None]:
-    """The process of each entry that is not the kernel's own: None when it has ended."""
+def _owners(body: bytes, table: int) -> Iterator[tuple[int | None, Entry]]:
+    """The entries that are not the kernel's own, each with its process: None when that ended."""
     for kind, entries in _attributes(body):
         if kind == table:
             for _, entry in _attributes(entries):
@@ -195,15 +198,10 @@ def _owners(body: bytes, table: int) -> Iterator[int | None]:
                 if ATTR_RES_KERN_NAME not in found:
                     pid = found.get(ATTR_RES_PID)
                     _check(pid is None or len(pid) == 4)
-                    yield pid and struct.unpack("=I", pid)[0]
+                    yield pid and struct.unpack("=I", pid)[0], found
 
 
-def _regions(body: bytes) -> Iterator[tuple[int, int]]:
-    for kind, table in _attributes(body):
-        if kind == ATTR_RES_MR:
-            for _, entry in _attributes(table):
-                found = dict(_attributes(entry))
-                if ATTR_RES_PID in found:  # a region of the kernel's own has a name in its place
-                    pid, length = found[ATTR_RES_PID], found.get(ATTR_RES_MRLEN, b"")
-                    _check((len(pid), len(length)) == (4, 8))
-                    yield struct.unpack("=I", pid)[0], struct.unpack("=Q", length)[0]
+def _length(region: Entry) -> int:
+    length = region.get(ATTR_RES_MRLEN, b"")
+    _check(len(length) == 8)
+    return int(struct.unpack("=Q", length)[0])

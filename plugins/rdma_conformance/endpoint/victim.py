@@ -5,19 +5,17 @@ import os
 import select
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import conformance
 import rdma_conformance
+from rdma_conformance.endpoint.outlasting import in_words, outlasting
 from rdma_conformance.endpoint.restrack import holdings
 
 START_S = 60.0  # importing pyverbs takes seconds on an emulated machine
 END_S = 30.0  # how long a process may take to die: it waits for the driver only
-GONE_S = 5.0  # how long the kernel may take to give back what a dead process had
-FIRST_PIDS = Path("pid:[4026531836]")  # the PID namespace of the host: PROC_PID_INIT_INO
 
 # What libraries print goes to stderr: the answers are one JSON text a line.
 _BOOTSTRAP = """
@@ -95,28 +93,15 @@ class Victims:
         return holdings(self._opened["device"], self._pids)
 
     def settled(self, before: dict[str, int]) -> str:
-        """Whether the counts come back to `before` within a while.
+        """Whether the counts come back to `before` within a while; else which do not.
 
-        Raises RuntimeError when they do not and it can't be told whose the objects are.
+        Raises RuntimeError as `outlasting` does.
         """
-        deadline = time.monotonic() + GONE_S
-        while more := _more(self.resources(), before):
-            if time.monotonic() > deadline:
-                if Path("/proc/self/ns/pid").readlink() != FIRST_PIDS:
-                    raise RuntimeError(
-                        f"{', '.join(more)}: in a PID namespace nobody tells whether that is of "
-                        "another living process; run in the host's (podman run --pid=host)"
-                    )
-                return ", ".join(more)
-            time.sleep(0.05)
-        return "as before"
+        more = outlasting(self.resources, before)
+        return ", ".join(in_words(more, before)) or "as before"
 
     def close(self) -> None:
         self.kill()
-
-
-def _more(now: dict[str, int], before: dict[str, int]) -> list[str]:
-    return [f"{kind} {before[kind]} to {now[kind]}" for kind in before if now[kind] > before[kind]]
 
 
 class VictimEnd:

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from rdma_conformance.endpoint.client import START_S, Worker, WorkerDied, WorkerHung
+from rdma_conformance.endpoint.client import START_S, Worker, WorkerDied, WorkerError, WorkerHung
 from rdma_conformance.endpoint.pair import Pair
 from rdma_conformance.endpoint.remote import RemoteEnd
 from rdma_conformance.endpoint.stopped import STOPPED
@@ -95,8 +95,9 @@ class Together:
     def perform(self, cases: list[dict[str, Any]], seed: int, bound_s: float) -> Observations:
         self._unchecked = True
         answer = self._worker.call("perform", bound_s, cases=cases, seed=seed)
-        self._unchecked = False
-        self._left += answer["leftovers"]
+        if answer["leftovers"] is not None:
+            self._unchecked = False
+            self._left += answer["leftovers"]
         return answer["observations"]
 
     def leftovers(self, thorough: bool) -> Leftovers:
@@ -131,7 +132,7 @@ class Apart:
             raise
         self._ends = ends
         self.guarded = told[0] if told[0] == told[1] else "; the peer: ".join(told)
-        self._unchecked = False
+        self._unchecked = 0
         self._phase = "control"
         fault = PLANTS[plant] if plant else HONEST
         self._pair = Pair(*ends, fault, self._asked)
@@ -155,7 +156,7 @@ class Apart:
         self._phase = "control"
         for end in self._ends:
             end.deadline = time.monotonic() + bound_s
-        self._unchecked = True
+        self._unchecked += 1
         try:
             return self._pair.perform(cases, seed)
         except WorkerHung as hung:
@@ -169,12 +170,17 @@ class Apart:
     def leftovers(self, thorough: bool) -> Leftovers:
         if not (thorough or self._unchecked):
             return []
-        self._unchecked = False
-        return [
-            each
-            for worker in self._workers
-            for each in worker.call("leftovers", CHECK_S, thorough=thorough)
-        ]
+        performed, self._unchecked = self._unchecked, 0
+        found: Leftovers = []
+        trouble: WorkerError | None = None
+        for worker in self._workers:  # all: what one has is not of the case that comes next
+            try:
+                found += worker.call("leftovers", CHECK_S, thorough=thorough, performed=performed)
+            except WorkerError as error:
+                trouble = error
+        if trouble:
+            raise trouble
+        return found
 
     def plant(self, name: str) -> None:
         self._pair.planted = PLANTS[name]

@@ -20,7 +20,7 @@ MANY = (
     Plant(
         "key-given-twice",
         "REG-KEYS-DISTINCT",
-        "two of many processes get the same lkey",
+        "two of many processes get one and the same region",
         lambda case: case["kind"] == "crowd" and case["processes"] > 1 and case["threads"] == 1,
         leak=True,
     ),

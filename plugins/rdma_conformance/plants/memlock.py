@@ -72,7 +72,7 @@ MEMLOCK = (
     Plant(
         "survives-its-process",
         "MEM-PROCESS-ENDS",
-        "a region stays when its process is killed",
+        "regions stay when their process is killed",
         lambda case: case["kind"] == "ending" and case["way"] == Way.KILL,
         leak=True,
     ),

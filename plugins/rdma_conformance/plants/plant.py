@@ -34,6 +34,11 @@ class Plant:
     alternates: bool = False  # strikes only every second time
 
     @property
+    def of_suite(self) -> bool:
+        """Whether it is the suite's own fault, and none of a driver's."""
+        return self.leaves in ("forgotten", "descriptor", "mapping")
+
+    @property
     def performed(self) -> bool:
         """Whether something else happens at the verbs; else only the observation is altered.
 
