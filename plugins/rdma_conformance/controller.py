@@ -15,6 +15,7 @@ from conformance.spec import oracle
 from rdma_conformance import allure_results, collection, junit, outcomes, terminal, twice
 from rdma_conformance.asking import unasked
 from rdma_conformance.closing import Closing, Tally, close
+from rdma_conformance.deviations import digest
 from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
 from rdma_conformance.interruption import INTERRUPTIONS
@@ -167,6 +168,9 @@ class Controller:
             boot=boot_id(),
             leak_guard=self.run.guarded,
             twice=self._twice(),
+            peer=None if self.run.options.setup_rxe else self.run.handover()["peer"],
+            port=self.run.options.port,
+            deviations=digest(self.run.deviations),
         )
         lines: Sequence[Result] = ()
         if self.replay is not None and session is not None:
