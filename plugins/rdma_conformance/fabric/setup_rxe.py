@@ -14,6 +14,7 @@ from pathlib import Path
 from rdma_conformance.fabric.namespaces import NAMED
 from rdma_conformance.fabric.settings import FabricError
 from rdma_conformance.interruption import INTERRUPTIONS
+from rdma_conformance.processes import start
 
 SCRIPT = Path(__file__).with_name("rxe-pair")
 STEP_S, KILL_S = 60.0, 5.0
@@ -31,7 +32,7 @@ class Owner:
     start: int
 
     def lives(self) -> bool:
-        return _start_of(self.pid) == self.start
+        return start(self.pid) == self.start
 
     def spaces(self) -> tuple[str, str]:
         return f"rdmac-{self.pid}-{self.start}-a", f"rdmac-{self.pid}-{self.start}-b"
@@ -76,17 +77,7 @@ def remove_leftovers() -> None:
 
 def this_process() -> Owner:
     pid = os.getpid()
-    return Owner(pid, _start_of(pid) or 0)
-
-
-def _start_of(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None if none runs. proc(5), stat."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()  # from field 3 on; the name before may hold blanks
-    return None if fields[0] in "ZX" else int(fields[19])
+    return Owner(pid, start(pid) or 0)
 
 
 class _Remover:
