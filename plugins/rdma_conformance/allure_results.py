@@ -19,6 +19,7 @@ import pytest
 from rdma_conformance.allure_gap import untold
 from rdma_conformance.collection import is_answered
 from rdma_conformance.kernel_log import KernelLog
+from rdma_conformance.stopping import stop
 from rdma_conformance.terminal import failure_block
 from rdma_reports.allure_model import (
     STATUS,
@@ -252,9 +253,7 @@ class CaseListener:
         try:
             _write_file(self.directory / name, text, os.O_EXCL)
         except OSError as error:
-            manager = self._config.pluginmanager
-            session = manager.get_plugin("dsession") or manager.get_plugin("session")
-            session.shouldstop = self._mend(error)
+            stop(self._config, self._mend(error))
 
     def _mend(self, error: OSError) -> str:
         return (

@@ -15,6 +15,7 @@ from conformance.spec import oracle
 from rdma_conformance import allure_results, collection, junit, outcomes, terminal, twice
 from rdma_conformance.asking import unasked
 from rdma_conformance.closing import Closing, Tally, close
+from rdma_conformance.deviations import digest
 from rdma_conformance.device import list_devices
 from rdma_conformance.fabric import FabricError
 from rdma_conformance.interruption import INTERRUPTIONS
@@ -25,6 +26,7 @@ from rdma_conformance.resuming import boot_id, selection_digest
 from rdma_conformance.run import Run, again, case_id
 from rdma_conformance.running import Running
 from rdma_conformance.selection import TOLD_S, Selection
+from rdma_conformance.stopping import stop
 from rdma_conformance.suites import all_cases, case_of, names_case
 from rdma_conformance.summary import summary
 from rdma_conformance.ticket import Ticket
@@ -90,7 +92,6 @@ class Controller:
                 discard(options.run_file)
             except RunFileError as error:
                 raise pytest.UsageError(str(error)) from None
-        self.session = session
         self.config = config
         config.pluginmanager.register(self.selection, "rdma_conformance_selection")
         self.argv = list(config.invocation_params.args)
@@ -167,6 +168,9 @@ class Controller:
             boot=boot_id(),
             leak_guard=self.run.guarded,
             twice=self._twice(),
+            peer=None if self.run.options.setup_rxe else self.run.handover()["peer"],
+            port=self.run.options.port,
+            deviations=digest(self.run.deviations),
         )
         lines: Sequence[Result] = ()
         if self.replay is not None and session is not None:
@@ -215,7 +219,9 @@ class Controller:
                 return
             outcomes.apply(report, record, terminal.failure_block(record))
             allure_results.write_crash(record)
-        self.lost = self.lost or getattr(report, "rdma_lost", None)
+        if self.lost is None and (lost := getattr(report, "rdma_lost", None)):
+            self.lost = lost
+            stop(self.config, lost)  # the other processes of a distributed run, too
         self.tally.add(record)
         if self.replay is not None and self.replay.knows(record["case"]):
             return
@@ -225,16 +231,11 @@ class Controller:
         except RunFileError as error:
             self.trouble = str(error)
             if self.writer.failed:  # all that is asked from now on would be lost
-                self._stop(self.trouble)
+                stop(self.config, self.trouble)
         self.running.end(record["case"])
         if outcomes.is_stuck(report) and self.stuck is None:
             self.stuck = record
-            self._stop(terminal.stuck_line(record["case"]))
-
-    def _stop(self, why: str) -> None:
-        """End the run after the case that is being asked."""
-        session = self.config.pluginmanager.get_plugin("dsession") or self.session
-        session.shouldstop = why
+            stop(self.config, terminal.stuck_line(record["case"]))
 
     def _lost(self, report: pytest.TestReport) -> dict[str, Any] | None:
         """The record of a case that took a process of a distributed run with it."""

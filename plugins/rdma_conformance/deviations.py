@@ -17,6 +17,7 @@ One TOML file per driver, one table per deviation:
     review = 2026-07-31
 """
 
+import hashlib
 import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -140,6 +141,12 @@ def match(  # noqa: PLR0917  the words by which a case is known
             "narrow their versions or cases until one is left"
         )
     return found[0] if found else None
+
+
+def digest(deviations: Iterable[Deviation]) -> str:
+    """12 hexadecimal digits that two runs share only if they know the same deviations."""
+    texts = sorted(repr(deviation) for deviation in deviations)
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:12]
 
 
 def overdue(deviations: Iterable[Deviation], today: date) -> tuple[Deviation, ...]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rdma_conformance.device import SYSFS
+from rdma_conformance.processes import is_stopped
 
 # Whoever wants the device waits at the gate, so that nobody passes one that waits for all others.
 GATE, ROOM = "node_type", "node_guid"  # ROOM where the file in /dev can't be opened
@@ -63,7 +64,7 @@ def _take(file: IO[Any], how: int, device: str, patience_s: float) -> None:
         if now - looked < _LOOK_S and now - start < patience_s:
             continue
         looked = now
-        stopped = [pid for pid in holders(file) if _state(pid) in ("T", "t")]
+        stopped = [pid for pid in holders(file) if is_stopped(pid)]
         if not stopped:
             start = now
         elif now - start > patience_s:
@@ -89,11 +90,3 @@ def holders(file: IO[Any], locks: Path = LOCKS) -> list[int]:
         if len(words) == 8 and words[1] == "FLOCK" and words[5] == place:
             found.append(int(words[4]))
     return found
-
-
-def _state(pid: int) -> str:
-    """The letter of a process's state, '' if there is none; see proc(5), stat."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
-    except OSError:
-        return ""

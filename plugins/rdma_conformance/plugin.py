@@ -20,6 +20,7 @@ from rdma_conformance.options import add_options, read_options
 from rdma_conformance.replay import ask_in_one_process
 from rdma_conformance.run import NotConforming, Run, prepare
 from rdma_conformance.selection import Selection
+from rdma_conformance.stopping import stop
 
 RUN = pytest.StashKey[Run]()
 
@@ -139,7 +140,7 @@ def pytest_runtest_makereport(
         junit.tell_case(item, record)
         if run.stuck():
             outcomes.tell_stuck(report)
-            item.session.shouldstop = terminal.stuck_line(record["case"])
+            stop(item.config, terminal.stuck_line(record["case"]))
     return report
 
 

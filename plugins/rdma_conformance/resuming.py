@@ -110,14 +110,31 @@ def _compared(was: Header, now_is: Header) -> Iterable[tuple[str, Any, Any]]:
         made = name == "device" and "--setup-rxe" in was.argv and "--setup-rxe" in now_is.argv
         if not drawn and not made:
             yield f"the device's {name}", was.device.get(name), now_is.device.get(name)
+    yield "the peer", was.peer, now_is.peer
+    yield "the port", was.port, now_is.port
+    for name in sorted(_capabilities(was) | _capabilities(now_is)):
+        yield f"the capability {name}", _capability(was, name), _capability(now_is, name)
     yield "the suite", was.suite, now_is.suite
     yield "the catalogue", was.catalogue, now_is.catalogue
     yield "the seed", was.seed, now_is.seed
     yield "the planted fault", was.planted, now_is.planted
     yield "the kernel watch", was.kernel_watch, now_is.kernel_watch
+    yield "the leak guard", was.leak_guard, now_is.leak_guard
+    yield "the digest of known deviations", was.deviations, now_is.deviations
     yield "what is asked twice", was.twice, now_is.twice
     yield "the number of selected cases", was.selected, now_is.selected
     yield "the selection of cases", was.selection, now_is.selection
+
+
+def _capabilities(header: Header) -> set[str]:
+    return {name for names in header.capabilities.values() for name in names}
+
+
+def _capability(header: Header, name: str) -> str | None:
+    """Whether it is claimed; why it is denied may name a device that is made anew."""
+    told = header.capabilities
+    words = {"claims": "claimed", "denials": "denied"}
+    return next((words[how] for how in words if name in told.get(how, ())), None)
 
 
 def _shown(value: Any) -> str:

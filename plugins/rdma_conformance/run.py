@@ -23,6 +23,7 @@ from rdma_conformance.leaks import Leaks
 from rdma_conformance.options import DEFAULT_PORT, DEFAULT_SEED, Options
 from rdma_conformance.outcomes import BAD
 from rdma_conformance.presence import Presence, without_device
+from rdma_conformance.stopping import stop
 from rdma_conformance.suites import root_of
 from rdma_conformance.terminal import failure_block
 from rdma_conformance.twice import draw
@@ -161,7 +162,8 @@ class Run:
             patience_s = self.presence.patience(record, fabric.without_worker)
             if lost := self.presence.lost(patience_s):
                 record = without_device(record, lost)
-                self.lost = self.item.session.shouldstop = lost
+                self.lost = lost
+                stop(self.item.config, lost)
         self.keep(self.item, record, time.perf_counter() - started)
         if Verdict(record["verdict"]) in BAD:
             raise NotConforming(failure_block(record))

@@ -47,6 +47,9 @@ class Header:
     resumed: Sequence[Mapping[str, Any]] = ()
     leak_guard: str | None = None  # what is watched, and what is not
     twice: str | None = None  # which cases are asked twice, in words
+    peer: str | None = None  # as in --peer; None of one that --setup-rxe made
+    port: int | None = None
+    deviations: str | None = None  # 12 hexadecimal digits of the known deviations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

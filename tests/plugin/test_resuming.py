@@ -114,6 +114,14 @@ def test_the_header_tells_each_time_that_a_run_went_on():
         ({"kernel_watch": "off"}, "the kernel watch"),
         ({"selected": 5}, "the number of selected cases was 4 and is 5"),
         ({"selection": "0" * 12}, "the selection of cases"),
+        ({"peer": "rxe1"}, "the peer was nothing and is rxe1"),
+        ({"port": 2}, "the port was nothing and is 2"),
+        ({"leak_guard": "off"}, "the leak guard was nothing and is off"),
+        ({"deviations": "0" * 12}, "the digest of known deviations was nothing and is 0"),
+        (
+            {"capabilities": {"claims": {}, "denials": {"odp": "EPERM"}}},
+            "the capability odp was nothing and is denied",
+        ),
         ({"device": HEADER.device | {"node_guid": "2"}}, "the device's node_guid was 1 and is 2"),
         ({"device": HEADER.device | {"kernel": "7"}}, "the device's kernel was nothing and is 7"),
     ],
@@ -129,6 +137,11 @@ def test_what_changes_by_itself_is_no_other_run():
     check(left(device=rxe), replace(HEADER, device=rxe | {"node_guid": "2"}))
     made = {"argv": ["--setup-rxe"], "device": rxe | {"device": "rxe1a"}}
     check(left(**made), replace(HEADER, **made | {"device": rxe | {"device": "rxe2a"}}))
+
+
+def test_who_denies_a_capability_may_be_made_anew():
+    denied = [{"claims": {}, "denials": {"odp": f"rxe{number}b: EPERM"}} for number in (1, 2)]
+    check(left(capabilities=denied[0]), replace(HEADER, capabilities=denied[1]))
 
 
 def test_after_a_stuck_task_a_reboot_comes_first():

@@ -9,7 +9,6 @@ nested data costs ten times as much.
 import ctypes
 import json
 import os
-import signal
 import traceback
 from dataclasses import asdict
 from operator import attrgetter
@@ -27,7 +26,6 @@ PROTOCOL = 4  # counted up with every change of requests, facts or cases
 # look like the driver's.
 PIN_ROOM = 64 << 20
 # prctl(2)
-PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -55,10 +53,7 @@ def serve(channel: Any, protocol: int) -> None:
 def _detach() -> None:
     """Leave the terminal's process group, and die with the parent, however that ends."""
     os.setpgid(0, 0)
-    parent = os.getppid()
-    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it died before the line above
-        os.kill(os.getpid(), signal.SIGKILL)
+    privileges.die_with_parent(os.getppid())
 
 
 def _show_phase(phase: str) -> None:

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
+from rdma_conformance.processes import PROC, is_stopped
+
 STOPPED = "stopped"
-PROC = Path("/proc")
 
 
 def stopped(pid: int, proc: Path = PROC) -> int | None:
     """The first stopped process of `pid` and its descendants, None if all can run; see proc(5)."""
     try:
-        stat = (proc / str(pid) / "stat").read_text(errors="replace")
         tasks = sorted((proc / str(pid) / "task").iterdir())
     except OSError:  # it is gone
         return None
-    if stat.rpartition(")")[2].split()[0] in ("T", "t"):
+    if is_stopped(pid, proc):
         return pid
     for task in tasks:
         try:

@@ -15,6 +15,7 @@ from rdma_conformance.fabric.checks import VERBS
 from rdma_conformance.fabric.namespaces import NAMED
 from rdma_conformance.fabric.settings import FabricError
 from rdma_conformance.interruption import INTERRUPTIONS
+from rdma_conformance.processes import start
 
 RXE = Path("/sys/module/rdma_rxe")
 SCRIPT = Path(__file__).with_name("rxe-pair")
@@ -33,7 +34,7 @@ class Owner:
     start: int
 
     def lives(self) -> bool:
-        return _start_of(self.pid) == self.start
+        return start(self.pid) == self.start
 
     def spaces(self) -> tuple[str, str]:
         return f"rdmac-{self.pid}-{self.start}-a", f"rdmac-{self.pid}-{self.start}-b"
@@ -87,17 +88,7 @@ def remove_leftovers() -> None:
 
 def this_process() -> Owner:
     pid = os.getpid()
-    return Owner(pid, _start_of(pid) or 0)
-
-
-def _start_of(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None if none runs. proc(5), stat."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()  # from field 3 on; the name before may hold blanks
-    return None if fields[0] in "ZX" else int(fields[19])
+    return Owner(pid, start(pid) or 0)
 
 
 class _Remover:
