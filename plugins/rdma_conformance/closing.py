@@ -1,7 +1,7 @@
 """How a run ends: its verdict, why, and its exit status. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -129,12 +129,3 @@ def close(
     if not why:
         return Closing(CONFORMING, (), OK)
     return Closing(INVALID if invalid else NOT_CONFORMING, tuple(why), exit_status or FAILED)
-
-
-def partial(unasked: Iterable[str]) -> str | None:
-    """A sentence on the MUSTs that the run left out, or None when it asked them all."""
-    names = list(unasked)
-    if not names:
-        return None
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f"partial run: no case of {shown}"

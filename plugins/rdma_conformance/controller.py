@@ -86,12 +86,6 @@ class Controller:
         if options.resume is not None:
             self.replay = Replay(options)
             config.pluginmanager.register(self.replay, "rdma_conformance_replay")
-        elif options.run_file is not None:
-            # A run that ends before its first case must not leave the last one's verdict.
-            try:
-                discard(options.run_file)
-            except RunFileError as error:
-                raise pytest.UsageError(str(error)) from None
         self.config = config
         config.pluginmanager.register(self.selection, "rdma_conformance_selection")
         self.argv = list(config.invocation_params.args)
@@ -100,6 +94,13 @@ class Controller:
             self.run.open()
         except FabricError as error:
             raise pytest.UsageError(str(error)) from None
+        if options.run_file is not None and options.resume is None:
+            # A run that ends before its first case must not leave the last one's verdict; what
+            # was no run, as its device was mistyped, leaves the file alone.
+            try:
+                discard(options.run_file)
+            except RunFileError as error:
+                raise pytest.UsageError(str(error)) from None
         if self.workers:  # it asks no case that would be told of it
             self.ending += self.run.watch.outside(OPENING)
         allure_results.install(config, self.run.identity, self.run.links(), collection.is_case)

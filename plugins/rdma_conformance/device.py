@@ -163,7 +163,7 @@ def restore(found: dict[str, Any]) -> DeviceInfo:
 def describe(devices: tuple[DeviceInfo, ...]) -> str:
     """The devices for a person: a line each, with a line for every port and GID."""
     if not devices:
-        return "no RDMA device on this host"
+        return "no RDMA device on this host (--setup-rxe makes two; lab/run boots a VM with two)"
     lines = []
     for device in devices:
         firmware = f", firmware {device.fw_ver}" if device.fw_ver else ""

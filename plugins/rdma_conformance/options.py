@@ -170,6 +170,10 @@ def read_options(config: pytest.Config) -> Options:
         raise pytest.UsageError(f"--port {get('--port')}: ports are counted from 1")
     if get("--device") == "":
         raise pytest.UsageError("--device is empty: name a device, as --list-devices shows it")
+    if get("--setup-rxe") and get("--device"):
+        raise pytest.UsageError(
+            f"--setup-rxe makes the devices that are asked: leave --device {get('--device')} out"
+        )
     if not twice.FORM.fullmatch(get("--twice")):
         raise pytest.UsageError(
             f"--twice {get('--twice')}: give a number of cases, a share such as 5%, all, or 0"

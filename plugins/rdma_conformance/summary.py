@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rdma_conformance import terminal
-from rdma_conformance.closing import Closing, Tally, partial
+from rdma_conformance.closing import Closing, Tally
 from rdma_conformance.deviations import overdue
 from rdma_conformance.run import Run
+from rdma_reports.lines import partial
 
 Markup = Mapping[str, bool]  # as pytest's terminal writer takes it
 

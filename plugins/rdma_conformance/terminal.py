@@ -1,8 +1,10 @@
 """What a person reads: the failure block of a case, the table of a run, and its verdict line."""
 
+import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from conformance.spec.model import Transfer, wire
@@ -177,7 +179,8 @@ def checks(counts: Mapping[str, int]) -> list[str]:
 
 def next_steps(run_file: str, bad: Sequence[str]) -> list[str]:
     """The commands that a person may want next; `bad` are the requirements that did not conform."""
-    steps = [f"rdma-conformance matrix {run_file} -o matrix.html"]
+    page = shlex.quote(str(Path(*shlex.split(run_file)).with_name("matrix.html")))
+    steps = [f"rdma-conformance matrix {run_file} -o {page}"]
     if bad:
         steps.insert(0, f"rdma-conformance explain {bad[0]}")
     return [f"next: {'; '.join(steps)}"]

@@ -140,3 +140,12 @@ def count_checks(results: Iterable[tuple[str | None, Mapping[str, Any] | None]])
 def worse(verdict: str, than: str) -> bool:
     """Whether the first verdict weighs more than the second."""
     return SEVERITY.index(verdict) < SEVERITY.index(than)
+
+
+def partial(unasked: Iterable[str]) -> str | None:
+    """A sentence on the MUSTs that the run left out, or None when it asked them all."""
+    names = list(unasked)
+    if not names:
+        return None
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"partial run: no case of {shown}"

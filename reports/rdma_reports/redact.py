@@ -8,8 +8,10 @@ from typing import Any
 from rdma_reports.lines import Header
 
 _MAC = re.compile(r"(?<![\w:.-])[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}(?![\w:-])")
+# A GUID begins with its maker's number, where addresses and lengths have zeros or ones.
 _GUID = re.compile(
-    r"(?<![\w:.])(?:[0-9A-Fa-f]{4}(?::[0-9A-Fa-f]{4}){3}(?![\w:])|0x[0-9A-Fa-f]{16}(?!\w))"
+    r"(?<![\w:.])(?:[0-9A-Fa-f]{4}(?::[0-9A-Fa-f]{4}){3}(?![\w:])"
+    r"|0x(?!0000|[Ff]{4})[0-9A-Fa-f]{16}(?!\w))"
 )
 _IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*[0-9A-Fa-f:](?![\w:])")
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")

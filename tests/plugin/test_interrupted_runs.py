@@ -260,7 +260,7 @@ def test_a_distributed_process_that_is_killed_costs_its_case(start):
     names = [case["case"] for case in cases]
     assert len(names) == len(set(names))
     bad = [case for case in cases if case["verdict"] != "PASS"]
-    # It may have died between an answer and the next question.
+    # It may have died between an answer and the next question: then no case is lost.
     assert [case["verdict"] for case in bad] in ([], ["ERROR"]), said
-    assert ("a pytest process died when" if not bad else "1 ERROR") in said
+    assert not bad or "1 ERROR" in said
     assert footer["verdict"] == "INVALID"

@@ -6,6 +6,7 @@ from typing import Any
 
 from rdma_reports.commands.sharing import NOT_CONFORMING, OK, UNUSABLE, add_runs, declare
 from rdma_reports.controls import faults, suite_cases
+from rdma_reports.lines import partial
 from rdma_reports.places import cut_off, run_files
 from rdma_reports.runfile import Run, RunFileError, read_run
 
@@ -21,9 +22,11 @@ def add(commands: Any) -> None:
         _run,
         summary="check a run file",
         description="Checks each line of a run file, and that each refusal was judged after its "
-        "positive\ncontrol had succeeded. Exit status: 0 for a whole run that "
-        "conforms,\n1 for one that does not, 2 for a file that is no whole run. Of a run that was "
-        "cut off\nit says which case was being asked.",
+        "positive\ncontrol had succeeded. Says which rules a run left out, and of one that was "
+        "cut off\nthe case that was being asked.\n\nexit status:\n"
+        "  0  the run came to its end and conforms, as far as it asked\n"
+        "  1  it does not conform\n"
+        "  2  the run did not end, or its file can't be trusted",
         examples=_EXAMPLES,
     )
     add_runs(parser)
@@ -39,6 +42,8 @@ def _run(options: argparse.Namespace) -> int:
             worst = UNUSABLE
             continue
         print(f"{path}: {summary(run)}")
+        if run.footer and (note := partial(run.footer.unasked)):
+            print(f"  {note}")
         for case in (running := cut_off(path, run)):
             print(f"  cut off while it asked {case}")
         if running or (run.footer and run.footer.stuck):
@@ -59,7 +64,8 @@ def summary(run: Run) -> str:
     )
     counts = ", ".join(f"{count} {name}" for name, count in sorted(run.counts.items()))
     planted = f", planted fault {run.header.planted}" if run.header.planted else ""
-    resumed = f", resumed {len(run.header.resumed)} times" if run.header.resumed else ""
+    times = len(run.header.resumed)
+    resumed = f", resumed {'once' if times == 1 else f'{times} times'}" if times else ""
     unstable = f", {run.checks['unstable']} unstable" if run.checks["unstable"] else ""
     return f"{verdict}, {device}{planted}{resumed}: {counts or 'no case'}{unstable}"
 
