@@ -194,6 +194,18 @@ def test_a_conforming_run(run, pytester):
     assert footer["verdict"] == "CONFORMING"
 
 
+def test_a_mistyped_device_leaves_the_run_file_alone(run, pytester):
+    (pytester.path / "run.ndjson").write_text("of an earlier run\n")
+    assert run(device="rxe9").ret == pytest.ExitCode.USAGE_ERROR
+    assert (pytester.path / "run.ndjson").read_text() == "of an earlier run\n"
+
+
+def test_a_device_beside_those_that_are_made_is_refused(run):
+    found = run("--setup-rxe")
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    found.stderr.fnmatch_lines(["*--setup-rxe makes the devices*leave --device ideal0 out"])
+
+
 def test_a_failing_case_is_explained_and_can_be_run_again(run, pytester):
     found = run(lie=LIES)
     assert found.ret == 1

@@ -95,6 +95,12 @@ def test_redacted_it_tells_no_host_and_no_address(tmp_path, run_file):
     assert json.loads(found["configuration.json"])["redacted"] is True
 
 
+def test_a_redacted_one_is_not_mixed_up_with_the_plain_one(tmp_path, run_file, capsys):
+    assert main(["bundle", str(run_file), "--redact"]) == 0
+    assert (tmp_path / "mlx5_0.redacted.tar.gz").is_file()
+    assert "look at it before you post it" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -105,6 +111,8 @@ def test_redacted_it_tells_no_host_and_no_address(tmp_path, run_file):
         "sha256:5c8326fa20cb9b4d46c9018602d393a4",
         "firmware 20.31.1014",
         "device_cap_flags_ex 0x1425321c36",
+        "max_mr_size is 0xffffffffffffffff",
+        "iova 0x00007f1200001000",
         "std::vector",
     ],
 )

@@ -55,6 +55,16 @@ def test_validate_goes_on_after_a_file_that_is_none(tmp_path, capsys):
     assert "bad, line 1: it is no JSON" in err
 
 
+def test_validate_tells_what_a_run_left_out(tmp_path, capsys):
+    with RunWriter(tmp_path / "part", HEADER) as run:
+        run.result(result("PASS"))
+        run.finish("CONFORMING", exit_status=0, unasked=["LOC-KEY", "MW-KEY", "MEM-LIMIT", "X"])
+    assert main(["validate", str(tmp_path / "part")]) == 0
+    assert (
+        "  partial run: no case of LOC-KEY, MW-KEY, MEM-LIMIT and 1 more" in capsys.readouterr().out
+    )
+
+
 def test_validate_takes_a_folder(tmp_path, capsys):
     for name in ("a.ndjson", "b.ndjson"):
         written(tmp_path / name, made_run(result("PASS")))

@@ -14,7 +14,7 @@ from rdma_reports.runfile import read_run
 
 _EXAMPLES = """\
   rdma-conformance bundle results/mlx5_0.ndjson              results/mlx5_0.tar.gz
-  rdma-conformance bundle results/mlx5_0.ndjson --redact     to be posted in public
+  rdma-conformance bundle results/mlx5_0.ndjson --redact     results/mlx5_0.redacted.tar.gz
   rdma-conformance bundle results/rxe0.ndjson --kernel-log console.log -o report.tar.gz
 
 In it: run.ndjson, junit.xml, kernel.log (if there is one), versions.json, capabilities.json,
@@ -47,14 +47,15 @@ def add(commands: Any) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="default: RUN with .tar.gz for .ndjson",
+        help="default: RUN with .tar.gz for .ndjson, or .redacted.tar.gz",
     )
 
 
 def _run(options: argparse.Namespace) -> int:
     run = read_run(options.path)
     base = options.path.name.removesuffix(".ndjson")
-    out = options.output or options.path.with_name(f"{base}.tar.gz")
+    kind = ".redacted" if options.redact else ""
+    out = options.output or options.path.with_name(f"{base}{kind}.tar.gz")
     if not out.name.endswith((".tar.gz", ".tgz")):
         raise ReportError(f"-o {out}: end the name in .tar.gz")
     log = _kernel_log(options.kernel_log, kernel_log_of(options.path))
@@ -63,6 +64,8 @@ def _run(options: argparse.Namespace) -> int:
     files = members(run, options.path.read_bytes(), log, redactor)
     save(out, pack(out.name.removesuffix(".tar.gz").removesuffix(".tgz"), run, files))
     print(f"{out}: {', '.join(files)}")
+    if options.redact:
+        print("redacted: look at it before you post it")
     return OK
 
 
