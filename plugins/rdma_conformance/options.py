@@ -1,6 +1,7 @@
 """The command-line options, and what they mean as one frozen value."""
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 import pytest
@@ -152,9 +153,8 @@ def add_options(parser: pytest.Parser) -> None:
     add(
         "--plant",
         metavar="NAME",
-        choices=sorted(PLANTS),
-        help="for tests of the suite itself: make the endpoints misbehave in one known way. "
-        "Such a run is never CONFORMING. Names: %(choices)s",
+        help="for tests of the suite itself: make the endpoints misbehave in one known way, as "
+        "`rdma-conformance faults` lists them. Such a run is never CONFORMING",
     )
 
 
@@ -170,6 +170,10 @@ def read_options(config: pytest.Config) -> Options:
         raise pytest.UsageError(f"--port {get('--port')}: ports are counted from 1")
     if get("--device") == "":
         raise pytest.UsageError("--device is empty: name a device, as --list-devices shows it")
+    if (plant := get("--plant")) is not None and plant not in PLANTS:
+        near = get_close_matches(plant, PLANTS, n=3, cutoff=0.5)
+        mend = f"did you mean {' or '.join(near)}?" if near else "see `rdma-conformance faults`"
+        raise pytest.UsageError(visible(f"--plant {plant}: there is no such fault: {mend}"))
     if get("--setup-rxe") and get("--device"):
         raise pytest.UsageError(
             f"--setup-rxe makes the devices that are asked: leave --device {get('--device')} out"

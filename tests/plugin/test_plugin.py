@@ -200,6 +200,12 @@ def test_a_mistyped_device_leaves_the_run_file_alone(run, pytester):
     assert (pytester.path / "run.ndjson").read_text() == "of an earlier run\n"
 
 
+def test_a_mistyped_fault_names_those_that_are_meant(run):
+    found = run("--plant", "write-right-let-read")
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    found.stderr.fnmatch_lines(["*there is no such fault: did you mean write-right-lets-read*"])
+
+
 def test_a_device_beside_those_that_are_made_is_refused(run):
     found = run("--setup-rxe")
     assert found.ret == pytest.ExitCode.USAGE_ERROR

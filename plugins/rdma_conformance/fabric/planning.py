@@ -1,5 +1,6 @@
 """Find the two ends and choose their GIDs, before anything is opened."""
 
+import shutil
 from dataclasses import dataclass
 
 from rdma_conformance.device import DeviceInfo, Gid, list_devices, restore
@@ -67,6 +68,8 @@ def _ask_there(settings: FabricSettings, peer: Peer, command: str) -> DeviceInfo
         mend = python.NO_START
         if peer.ssh and "No module named" in str(error):
             mend = f"install rdma-conformance on {peer.ssh}, the same release as here"
+        elif peer.ssh and shutil.which("ssh") is None:
+            mend = "install ssh on this host"
         elif peer.ssh:
             mend = f"see that `ssh {peer.ssh} {place.python or 'python3'}` needs no password"
         raise FabricError(str(error), mend) from None
