@@ -218,7 +218,7 @@ class Relay:
             return self._ended(128 + self._interrupted)
         if not self._up:
             raise LabError(f"the guest was not up after {self._limits.boot:.0f} s")
-        self._say(f"the guest is powered off: --timeout of {self._limits.total:g} s is over")
+        self._say("the guest is powered off: the time of --timeout is over")
         return Ended(TIMED_OUT, stopped=True)
 
     def _guest_gone(self, pidfd: int) -> None:

@@ -47,7 +47,7 @@ def run(options: Options, prepared: Prepared, cache: Cache, owner: tuple[int, in
         for number in range(1, MOST_BOOTS + 1):
             left = options.timeout and options.timeout - (time.monotonic() - started)
             if left is not None and left <= 0:
-                say(f"no other guest: --timeout of {options.timeout:g} s is over")
+                say("no other guest: the time of --timeout is over")
                 return TIMED_OUT
             try:
                 ended = boot.run(
