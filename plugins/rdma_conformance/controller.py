@@ -121,6 +121,12 @@ class Controller:
             lines.append(f"PLANTED FAULT: {self.run.options.plant}; this run can't be CONFORMING")
         return lines
 
+    def _peer(self) -> str | None:
+        """The other end as --peer would name it again; None of a device made for this run."""
+        if self.run.options.setup_rxe:
+            return self.run.typed.peer
+        return self.run.handover()["peer"]
+
     def _twice(self) -> str:
         return twice.describe(self.run.options.twice, self.run.options.seed)
 
@@ -169,7 +175,7 @@ class Controller:
             boot=boot_id(),
             leak_guard=self.run.guarded,
             twice=self._twice(),
-            peer=None if self.run.options.setup_rxe else self.run.handover()["peer"],
+            peer=self._peer(),
             port=self.run.options.port,
             deviations=digest(self.run.deviations),
         )

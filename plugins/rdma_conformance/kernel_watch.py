@@ -50,10 +50,12 @@ class KernelWatch:
             return None
         heard = self._hear()
         trouble = find_trouble(heard, self._driver)
-        if trouble is not None and trouble.says:
+        if trouble is not None and trouble.verdict is Verdict.CRASH:
             return None
         if out_of_memory := _OUT_OF_MEMORY.search(heard):
             return f"the host ran out of memory ({out_of_memory[0]})"
+        if trouble is not None:  # also of words that were lost
+            return None
         return "the kernel says nothing of it, so that somebody killed it"
 
     def _hear(self) -> str:

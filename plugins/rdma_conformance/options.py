@@ -80,7 +80,7 @@ def add_options(parser: pytest.Parser) -> None:
         "--setup-rxe",
         action="store_true",
         help="make two network namespaces with an rxe device each for this run, and remove them "
-        "at its end; needs root and a loaded rdma_rxe. Without --device the first one is tested",
+        "at its end; needs root and a loaded rdma_rxe. The first one is tested: leave --device out",
     )
     add(
         "--list-devices",

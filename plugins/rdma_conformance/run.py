@@ -215,7 +215,7 @@ def again(nodeid: str, options: Options) -> str:
     """The command line that asks one case again, of the same device and with the same bytes."""
     words = ["pytest", f"'{nodeid}'"]
     words += ["--setup-rxe"] if options.setup_rxe else ["--device", str(options.device)]
-    if options.peer and not options.setup_rxe:
+    if options.peer:
         words += ["--peer", options.peer]
     if options.port != DEFAULT_PORT:
         words += ["--port", str(options.port)]

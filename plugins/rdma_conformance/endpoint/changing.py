@@ -96,7 +96,8 @@ class Changing:
         """What the child says at last: `child` and `child_registers`."""
         pid, tell, heard = self._child
         self._child = None
-        os.write(tell, b"e")
+        with suppress(BrokenPipeError):  # it died before
+            os.write(tell, b"e")
         with os.fdopen(heard, "rb") as pipe:
             answer = pipe.read()
         os.close(tell)

@@ -58,6 +58,8 @@ class Arrangement(Protocol):
     def plant(self, name: str) -> None:
         """Plant the fault `name` from now on."""
 
+    def settle(self) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -100,11 +102,14 @@ class Together:
             self._left += answer["leftovers"]
         return answer["observations"]
 
+    def settle(self) -> None:
+        """Its one worker looks by itself after what it performs."""
+
     def leftovers(self, thorough: bool) -> Leftovers:
-        found, self._left = self._left, []
         if thorough or self._unchecked:
             self._unchecked = False
-            found = found + self._worker.call("leftovers", CHECK_S, thorough=thorough)
+            self._left += self._worker.call("leftovers", CHECK_S, thorough=thorough)
+        found, self._left = self._left, []
         return found
 
     def plant(self, name: str) -> None:
@@ -132,6 +137,7 @@ class Apart:
             raise
         self._ends = ends
         self.guarded = told[0] if told[0] == told[1] else "; the peer: ".join(told)
+        self._left: Leftovers = []
         self._unchecked = 0
         self._phase = "control"
         fault = PLANTS[plant] if plant else HONEST
@@ -167,19 +173,24 @@ class Apart:
             self.close()
             raise
 
+    def settle(self) -> None:
+        """Look now: what was performed is no case, and none is to share its leftovers' blame."""
+        self._left += self.leftovers(thorough=False)
+
     def leftovers(self, thorough: bool) -> Leftovers:
-        if not (thorough or self._unchecked):
-            return []
-        performed, self._unchecked = self._unchecked, 0
-        found: Leftovers = []
-        trouble: WorkerError | None = None
-        for worker in self._workers:  # all: what one has is not of the case that comes next
-            try:
-                found += worker.call("leftovers", CHECK_S, thorough=thorough, performed=performed)
-            except WorkerError as error:
-                trouble = error
-        if trouble:
-            raise trouble
+        if thorough or self._unchecked:
+            performed, self._unchecked = self._unchecked, 0
+            trouble: WorkerError | None = None
+            for worker in self._workers:  # all: what one has is not of the case that comes next
+                try:
+                    self._left += worker.call(
+                        "leftovers", CHECK_S, thorough=thorough, performed=performed
+                    )
+                except WorkerError as error:
+                    trouble = error
+            if trouble:  # what was found is kept: it is told of once
+                raise trouble
+        found, self._left = self._left, []
         return found
 
     def plant(self, name: str) -> None:

@@ -27,8 +27,7 @@ def open_fabric(settings: FabricSettings) -> Fabric:
     if settings.setup_rxe:
         made = setup_rxe.make()
         undo = made.remove
-        device = settings.device or made.devices[0]
-        other = next(each for each in made.devices if each != device)
+        device, other = made.devices
         settings = replace(settings, device=device, peer=settings.peer or other)
     try:
         return _open(settings, undo)
@@ -100,6 +99,7 @@ def _meet(settings: FabricSettings, plan: Plan, command: str) -> Arrangement:
         raise FabricError(f"{names} can not be opened: {error}", "") from None
     try:
         [seen] = arrangement.perform([wire(_greeting())], 0, GREETING_S)
+        arrangement.settle()
         trouble = None if seen["receives"] else f"a SEND ended with {seen['requester']}"
     except WorkerTrouble as error:
         if mend := checks.policy(trouble := str(error)):
